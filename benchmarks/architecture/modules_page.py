@@ -32,12 +32,12 @@ def _packages() -> list[Path]:
 def _section(folder: Path) -> str:
     name = folder.relative_to(SOURCES.parent).as_posix()
     modules = sorted(path for path in folder.glob("*.py") if path.name != "__init__.py")
-    package = _first_sentence(folder / "__init__.py")
-    lines = [f"- `{path.stem}`: {_first_sentence(path)}" for path in modules]
+    package = _first_paragraph(folder / "__init__.py")
+    lines = [f"- `{path.stem}`: {_first_paragraph(path)}" for path in modules]
     return "\n".join([f"## `{name}`\n", package, "", *lines, ""])
 
 
-def _first_sentence(path: Path) -> str:
+def _first_paragraph(path: Path) -> str:
     """Return the first paragraph of a module's docstring as Markdown on one line."""
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     paragraph = " ".join(docstring.split("\n\n")[0].split())

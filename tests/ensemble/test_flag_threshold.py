@@ -197,3 +197,9 @@ def test_clear_scores_in_a_file_are_the_same():
     in_file = Folder().array(scores.shape, np.float64)
     in_file[:] = scores
     assert clear_outliers(in_file, 1) == clear_outliers(scores, 1) is not None
+
+
+def test_the_margin_of_an_endless_score_is_a_number():
+    found = clear_outliers(np.append(bulk(99), np.inf), 2)
+    assert found.count == 1
+    assert np.isfinite(found.margin)

@@ -10,4 +10,8 @@ def test_the_page_is_up_to_date():
 
 
 def test_every_module_has_a_sentence():
-    assert [line for line in page().splitlines() if line.endswith("`: ")] == []
+    lines = page().splitlines()
+    assert [line for line in lines if line.endswith("`: ")] == []
+    assert [
+        lines[k] for k in range(len(lines)) if lines[k].startswith("## ") and not lines[k + 2]
+    ] == []

@@ -106,6 +106,11 @@ def test_no_bin_of_the_histogram_has_flagged_rows_and_others(seed, spread):
     assert sum(found["counts"]) == scores.size
 
 
+def test_all_rows_are_counted_if_the_threshold_is_the_lowest_score():
+    scores = np.r_[np.ones(50), np.full(50, 2.0), np.linspace(2, 3, 20)]
+    assert sum(collect_scores(scores, scores > 1, 1.0)["counts"]) == scores.size
+
+
 @pytest.mark.parametrize(
     ("number", "text"),
     [

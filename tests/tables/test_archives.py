@@ -298,3 +298,18 @@ def test_files_with_one_table_have_no_choice(choice, name, tmp_path):
     (tmp_path / name).write_bytes(TEXT)
     with pytest.raises(TableError, match=rf"--{choice} is for databases"):
         read(tmp_path / name, "in memory", **{choice: "x"})
+
+
+def test_a_table_of_a_document_in_an_archive_is_chosen_by_its_key(tmp_path):
+    document = {"fields": [{"name": "a"}, {"name": "b"}], "rows": RECORDS}
+    path = archive(tmp_path / "t.zip", **{"t.json": json.dumps(document)})
+    assert read(path, "in memory", table="rows").frame.rows() == FRAME.rows()
+    with pytest.raises(TableError, match="no table 'x', only fields, rows"):
+        read(path, "in memory", table="x")
+
+
+def test_two_tables_with_one_key_are_refused(tmp_path):
+    document = {"a.b": RECORDS, "a": {"b": RECORDS}}
+    (tmp_path / "t.json").write_text(json.dumps(document))
+    with pytest.raises(TableError, match="same key"):
+        read(tmp_path / "t.json", "in memory")

@@ -52,3 +52,8 @@ def test_columns_without_errors_are_quiet(kind, n):
     rng = np.random.default_rng(n)
     found = far_values({f"x{k}": COLUMNS[kind](rng, n) for k in range(60)})
     assert len(found) <= (3 if kind in ("very skewed", "power") else 1)
+
+
+def test_rounding_errors_of_equal_values_are_no_gap():
+    values = [0.3] * 190 + [0.1 + 0.2] * 8 + [0.31, 0.32]
+    assert far_values({"x": values, "y": np.arange(200) % 7.0}) == {}

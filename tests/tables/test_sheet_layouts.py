@@ -502,3 +502,23 @@ def test_what_is_no_workbook_is_refused_with_a_remedy(tmp_path):
     (tmp_path / "t.xlsx").write_text("a\tb\n1\t2\n")
     with pytest.raises(TableError, match="save it again"):
         read_sheet(tmp_path / "t.xlsx", None)
+
+
+WHAT = "the printer on the second floor stopped and nobody could say for how long"
+INCIDENTS = [
+    ["what happened", "resolution", "team"],
+    *([f"{WHAT} {k}", f"{WHAT} again {k}", "ab"[k % 2]] for k in range(N)),
+]
+
+
+def test_a_sheet_of_texts_is_read_if_the_others_are_smaller(tmp_path):
+    lists = ("Lists", [["code", "n"], ["a", 1], ["b", 2]], ())
+    path = write(tmp_path / "t.xlsx", ("Incidents", INCIDENTS, ()), lists)
+    assert read_in_memory(path).columns == INCIDENTS[0]
+
+
+def test_a_sheet_of_texts_is_read_if_a_column_of_it_is_named(tmp_path):
+    longer = ("Prices", [["code", "n"], *([k, 7 * k] for k in range(4 * N))], ())
+    path = write(tmp_path / "t.xlsx", ("Incidents", INCIDENTS, ()), longer)
+    assert read_in_memory(path, named_columns=("team",)).columns == INCIDENTS[0]
+    assert read_in_memory(path).columns == ["code", "n"]

@@ -206,3 +206,26 @@ def test_a_long_file_is_cut_at_its_end(tmp_path):
     assert found[0].frame.equals(found[1].frame)
     assert found[0].notes == found[1].notes
     assert found[0].notes[1].line == 20_004
+
+
+NOT_NOTES = {
+    "a title that starts like a note": ["Notes from Underground", "Emma,Austen", "Dracula"],
+    "a row of empty cells": [",,,,", "Emma,Austen", "Dracula"],
+}
+
+
+@pytest.mark.parametrize("name", NOT_NOTES)
+@in_both_modes
+def test_short_rows_at_the_end_are_rows(name, mode, tmp_path):
+    rows = [f"book{k},author{k},{1900 + k},{k},x{k % 3}" for k in range(N)]
+    lines = ["title,author,year,copies,shelf", *rows, *NOT_NOTES[name]]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    assert "Dracula" in read(tmp_path / "t.csv", mode).frame["title"].to_list()
+
+
+@in_both_modes
+def test_short_rows_of_a_file_with_an_empty_line_after_each_row_are_rows(mode, tmp_path):
+    rows = [f"book{k},author{k},{1900 + k},{k},x{k % 3}" for k in range(N)]
+    lines = ["title,author,year,copies,shelf", *rows, "Emma,Austen", "Dracula"]
+    (tmp_path / "t.csv").write_text("\n\n".join(lines) + "\n")
+    assert "Dracula" in read(tmp_path / "t.csv", mode).frame["title"].to_list()

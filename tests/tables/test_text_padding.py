@@ -1,10 +1,13 @@
 """Spaces at the delimiters of a text file: the table is that of the file without them."""
 
 import csv
+import json
 
 import polars as pl
 import pytest
 
+import odefs
+from command import odefs as command
 from odefs.tables.readers.text_padding import find_padding
 from opening import in_both_modes, read
 
@@ -115,3 +118,40 @@ def test_names_with_spaces_that_a_model_expects_are_found_with_their_cells(mode,
 def test_spaces_are_found_in_nearly_all_fields(text, delimiter, after, before):
     found = find_padding(text, delimiter)
     assert (found.after, found.before) == (after, before)
+
+
+@in_both_modes
+def test_long_runs_of_spaces_inside_cells_are_read_in_little_time(mode, tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{k}   , a{' ' * 300_000 * (k == 7)}b" for k in range(N)]
+    path.write_text("n   , word\n" + "\n".join(rows) + "\n")
+    assert read(path, mode).frame["word"][7] == f"a{' ' * 300_000}b"
+
+
+@in_both_modes
+def test_indentation_of_the_first_column_stays(mode, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("group, n\n" + "".join(f"{'   ' * (k % 2)}Food, {k}\n" for k in range(N)))
+    assert set(read(path, mode).frame["group"]) == {"Food", "   Food"}
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_a_file_is_read_as_the_training_table_was(keeps, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("n, colour\n0.1, red\n")
+    found = read(path, "in memory", least_rows=1, keeps_spaces=keeps)
+    assert found.frame["colour"].to_list() == [" red" if keeps else "red"]
+
+
+@pytest.mark.parametrize("strips", [False, True])
+def test_categories_of_a_frame_are_known_in_the_file(strips, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / "t.csv"
+    path.write_text("n, colour\n" + "".join(f"{k * k % 31}, c{k % 3}\n" for k in range(90)))
+    frame = pandas.read_csv(path).rename(columns=str.strip)
+    if strips:
+        frame["colour"] = frame["colour"].str.strip()
+    odefs.detect(frame).save(tmp_path / "m.odefs")
+    done = command("score", "m.odefs", "t.csv", "--json", cwd=tmp_path)
+    drift = json.loads(done.stdout)["drift"]["columns"]
+    assert not any(entry["unseen_share"] for entry in drift)

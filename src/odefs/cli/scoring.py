@@ -70,7 +70,14 @@ def _read_options(
         header=header,
         expected_names=loaded.encoder.input_columns,
         named_columns=hide,
+        keeps_spaces=_has_spaces(loaded),
     )
+
+
+def _has_spaces(loaded: "TableModel") -> bool:
+    """Whether categories of the training table have spaces around them."""
+    levels = (level for spec in loaded.encoder.specs_ for level in (*spec.levels, spec.fill_level))
+    return any(level != level.strip() for level in levels)
 
 
 def score_file(

@@ -130,7 +130,8 @@ def clear_outliers(scores: np.ndarray, most: int) -> ClearOutliers | None:
     limit, top = bulk.exceeded_by(CHANCE), _highest(scores, most + 1)
     for k in range(min(most, top.size - 1), 0, -1):
         if top[k - 1] > limit and top[k - 1] >= LEAST_MARGIN * top[k]:
-            return ClearOutliers(k, float(top[k - 1] / top[k]))
+            margin = float(top[k - 1]) / max(float(top[k]), sys.float_info.min)
+            return ClearOutliers(k, min(margin, sys.float_info.max))
     return None
 
 

@@ -35,7 +35,8 @@ def collect_scores(
     spread = _spaced(low, high, STEPS, scale) if high > low else np.array([low])
     offered = sorted({_rounded(value, high - low, scale) for value in spread} | {short})
     # Rows at the threshold are not flagged: they belong to the bin below it.
-    limits = np.where(edges == short, np.nextafter(edges, edges[-1]), edges)
+    limits = edges.copy()
+    limits[1:-1] = np.where(edges == short, np.nextafter(edges, edges[-1]), edges)[1:-1]
     counts = sum(np.histogram(scores[part], limits)[0] for part in row_chunks(scores.size))
     above = counts_above(scores, np.array(offered))
     return {

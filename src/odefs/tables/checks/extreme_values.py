@@ -27,9 +27,11 @@ SKEW, HEAVY = 1.3, 4.5
 GAP = 30.0
 """Least ratio of the distances of a far value and the next one, if the next ones lie close."""
 WIDE_GAP = 1000.0
-"""The same in the heaviest tail, that of a Cauchy distribution; one column in a thousand has it."""
+"""The same in the heaviest tail, that of a Cauchy distribution; few columns have it by chance."""
 NEXT_VALUES, FEWEST_NEXT = 20, 5
 """Number of next values by which the heaviness of a tail is judged; a tenth of all if fewer."""
+ROUNDING = 1e-9
+"""Smaller distances, relative to the largest, are rounding errors of equal values."""
 LARGEST = 1e150
 """Differences of larger numbers may overflow: their columns are not checked for far values."""
 
@@ -120,7 +122,7 @@ def _beyond_gap(ends: np.ndarray, n: int, most: int) -> int:
     smaller means towards the end in lighter tails. ``ends`` are the distances from the median among
     ``n`` values, furthest first.
     """
-    ends = ends[ends > 0]
+    ends = ends[ends > ROUNDING * ends[0]]
     n_next = min(NEXT_VALUES, max(FEWEST_NEXT, n // 10))
     for k in range(min(most, ends.size - FEWEST_NEXT), 0, -1):
         others = ends[k : k + n_next]

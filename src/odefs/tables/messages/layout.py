@@ -61,10 +61,10 @@ def _other_sheets(note: Note) -> str:
 
 
 def _later_sheet(note: Note) -> str:
-    before = count(len(note.details), "sheet before it has", "sheets before it have")
+    before = count(len(note.details), "earlier sheet is", "earlier sheets are")
     named = first_of(note.details, NAMED_SHEETS)
     return (
-        f"the table was read from the sheet {note.value!r}; {before} text or nothing: {named} "
+        f"the table was read from the sheet {note.value!r}; {before} empty or only text: {named} "
         "(--sheet NAME)"
     )
 

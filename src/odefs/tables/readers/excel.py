@@ -61,14 +61,21 @@ def _first_table(
         found = _read(source, first, options)
     except NoTableError as error:
         refusal = error
-    if found is not None and not found.is_explanation:
+    if found is not None and (not found.is_explanation or options.names_any_of(found.frame)):
         return _with_others(found, others)
     later = _later_table(source, first or sheets_of(source)[0].name, others, options)
-    if later is not None:
+    if later is not None and not _is_larger(found, later):
         return later
     if found is None:
         raise refusal
     return _with_others(found, others)
+
+
+def _is_larger(found: SheetTable | None, later: SheetTable) -> bool:
+    """Whether the first sheet, although all text, has several columns and as many rows."""
+    return (
+        found is not None and not found.is_text_column and found.frame.height >= later.frame.height
+    )
 
 
 def _later_table(

@@ -75,10 +75,13 @@ def has_lines(document: Path) -> bool:
 
 def _records(value: Json, name: str, wanted: str | None) -> Iterator[Record]:
     """Yield the records of the only table in a document, or of the one under a key."""
-    found = dict(_tables(value, "", 0))
+    tables = list(_tables(value, "", 0))
+    found = dict(tables)
+    if len(found) < len(tables):
+        raise TableError(f"{name}: two tables have the same key: {listed(sorted(found))}.")
     if not found:
         raise TableError(f"{name}: no table was found in {_kind(value)}: needed is {SHAPES}.")
-    if wanted is not None and "" in found:
+    if wanted is not None and tables[0][1] is value:
         raise TableError(f"{name}: this is a single table: leave out {option('table')}.")
     if wanted is None:
         # Other parts of a document, such as a list of pages, may look like columns.

@@ -109,9 +109,9 @@ def _converted(
         if kind == "zip":
             from odefs.tables.readers.zip_files import extract_table
 
-            path = extract_table(path, shown, table, folder)
+            path, inner = extract_table(path, shown, table, folder)
             source, kind = replace(source, path=str(path)), kind_of(path)
-            return source if kind == "file" else _converted(kind, source, folder, None, None)
+            return source if kind == "file" else _converted(kind, source, folder, inner, None)
         if kind == "sqlite":
             from odefs.tables.readers.sqlite_files import sqlite_to_parquet
 

@@ -126,6 +126,7 @@ def _open(
             options.placement,
             options.expected_names,
             options.kept_names,
+            options.keeps_spaces,
         )
     if suffix in EXCEL:
         return _open_excel(source, name, options, folder)

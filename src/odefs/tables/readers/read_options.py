@@ -31,6 +31,9 @@ class ReadOptions:
     """Names that the header probably has, for example those of a saved model."""
     named_columns: Sequence[str] = ()
     """Columns that options name."""
+    keeps_spaces: bool | None = None
+    """Whether cells of a text file keep spaces at delimiters, as in training. ``None``: they do
+    not if all have them."""
 
     @property
     def kept_names(self) -> frozenset[str]:

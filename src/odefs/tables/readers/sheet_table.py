@@ -31,7 +31,7 @@ from odefs.tables.writers.formulas import is_own
 if TYPE_CHECKING:
     import polars as pl
 
-MAX_EXPLAINING_ROWS = 200
+MAX_EXPLAINING_ROWS = 40
 """Longer sheets of text are data, such as answers to open questions."""
 SENTENCE_SHARE = 0.5
 
@@ -48,6 +48,11 @@ class SheetOptions:
     expected: Collection[str] = ()
     """Names that the header probably has."""
     kept_names: Collection[str] = ()
+
+    def names_any_of(self, frame: "pl.DataFrame") -> bool:
+        """Whether options or a model name a column of the frame."""
+        return not {*self.expected, *self.kept_names}.isdisjoint(frame.columns)
+
     """Names that are used as they are in the sheet, with space around them."""
 
     def names(self, given: Collection[str]) -> ColumnNames:

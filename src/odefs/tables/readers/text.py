@@ -67,15 +67,17 @@ def read_text(
     place: Placement = FOUND,
     expected: Sequence[str] = (),
     kept_names: Collection[str] = (),
+    keeps_spaces: bool | None = None,
 ) -> TextTable:
     """Read a file or its content into memory, or into a parquet file in ``folder``.
 
     ``text_columns`` are not converted to numbers. ``expected`` are names that the header probably
-    has, ``kept_names`` are used as they are in the file, with space around them.
+    has, ``kept_names`` are used as they are in the file, with space around them, and so are all
+    cells if ``keeps_spaces``.
     """
     source = _plain_text(source, name, folder)
     copy = None if folder is None else folder / UNPADDED
-    source = without_padding(source, delimiter, kept_names, copy)
+    source = without_padding(source, delimiter, kept_names, copy, keeps_spaces)
     copy = None if folder is None else folder / ARRANGED
     source, delimiter, around = arranged(source, name, delimiter, has_header, place, expected, copy)
     dialect, header = sniff_checked(source, name, delimiter, has_header, kept_names)

@@ -12,6 +12,7 @@ from odefs.tables.readers.dialect import BYTEWISE
 from odefs.tables.readers.placement import FOUND, Placement
 from odefs.tables.readers.text_layout import (
     TextPlan,
+    has_note_mark,
     is_note_line,
     is_short_line,
     plan_text,
@@ -139,10 +140,12 @@ def _end(source: Path | bytes, plan: TextPlan) -> tuple[int | None, tuple[Note, 
 def _note_lines(lines: Sequence[tuple[int, str]], plan: TextPlan) -> list[tuple[int, str]]:
     """Return the last lines that are notes, with their places in the file.
 
-    Below the first note, and below a blank line, short lines of text also belong to the notes.
+    Short lines of text also belong to the notes if an empty line or a note with a mark, such as
+    ``Source: ...``, is above them. If many lines are empty they say nothing.
     """
     cut: list[tuple[int, str]] = []
     short: list[tuple[int, str]] = []
+    is_dense = 4 * sum(not text.strip() for _, text in lines) < len(lines)
     for place in range(len(lines) - 1, max(0, len(lines) - EXAMINED_LINES), -1):
         offset, text = lines[place]
         if not text.strip():
@@ -151,9 +154,9 @@ def _note_lines(lines: Sequence[tuple[int, str]], plan: TextPlan) -> list[tuple[
         longest = max((len(first[0]) for first in above if first), default=0)
         is_apart = not lines[place - 1][1].strip(f" {plan.separator}")
         is_short = is_short_line(text, plan.separator, plan.width)
-        if is_note_line(text, plan.separator, plan.width, is_apart, longest) or (
-            is_short and is_apart
-        ):
+        is_first = is_dense and not lines[place - 1][1].strip()
+        is_note = is_note_line(text, plan.separator, plan.width, is_apart, longest)
+        if (is_note and (not short or is_first or has_note_mark(text))) or (is_short and is_first):
             cut = [(offset, text), *short, *cut]
             short = []
         elif is_short:

@@ -5,6 +5,7 @@ left alone. All other code reads a copy in which lines that are not part of the 
 that line numbers stay those of the file (:mod:`odefs.tables.readers.text_copy`).
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,7 @@ from odefs.tables.readers.text_titles import find_text_table
 
 QUOTED = 60
 SHORT_FIELDS = 2
+_NOTE_MARK = re.compile(r'[\s"]*([*†(\[]|[^\W\d]+( \w+)?:)')
 MAX_LINE = 10_000
 """Files with longer lines are not looked into: their tables are too wide to have titles."""
 
@@ -260,6 +262,11 @@ def is_note_line(text: str, separator: str, width: int, is_apart: bool, longest:
     return is_note(filled[0]) or (
         len(filled) < width and _is_long_sentence(filled[0], text, is_apart, longest)
     )
+
+
+def has_note_mark(text: str) -> bool:
+    """Whether a line begins with a mark of notes: ``*``, ``[1]``, or a word and a colon."""
+    return _NOTE_MARK.match(text) is not None
 
 
 def is_short_line(text: str, separator: str, width: int) -> bool:

@@ -33,11 +33,17 @@ QUOTE = '"'
 
 @dataclass(frozen=True)
 class Padding:
-    """Where the fields of a file have spaces: after the delimiter, and before it."""
+    """Where the fields of a file have spaces."""
 
     separator: str
     after: bool = False
+    """After the delimiter."""
     before: bool = False
+    """Before the delimiter."""
+    at_start: bool = False
+    """At the beginning of a line; in a first column alone this would be indentation."""
+    at_end: bool = False
+    """At the end of a line."""
 
     def __bool__(self) -> bool:
         return self.after or self.before
@@ -46,11 +52,14 @@ class Padding:
         """Return text outside of quotes without spaces at delimiters and line breaks."""
         if SPACE not in text:
             return text
-        for mark in (self.separator, "\r\n", "\n"):
-            if self.after:
+        places = [(self.separator, self.after, self.before)]
+        places += [(end, self.at_start, self.at_end) for end in ("\r\n", "\n")]
+        for mark, after, before in places:
+            if after:
                 text = _without(text, mark + SPACE, re.escape(mark) + " +", mark)
-            if self.before:
-                text = _without(text, SPACE + mark, " +" + re.escape(mark), mark)
+            if before:
+                # From its first space on only: a run of spaces inside a cell may be long.
+                text = _without(text, SPACE + mark, "(?<! ) +" + re.escape(mark), mark)
         return text
 
 
@@ -65,17 +74,20 @@ def without_padding(
     delimiter: str | None,
     kept_names: Collection[str] = (),
     target: Path | None = None,
+    keeps_spaces: bool | None = None,
 ) -> Path | bytes:
     """Return the file, or a copy without spaces at delimiters, in memory or in ``target``.
 
     If names with space around them are expected, they come from a library that keeps spaces, in
-    names and in cells: the file is then read in the same way.
+    names and in cells: the file is then read in the same way. ``keeps_spaces`` says whether the
+    cells of the training table had spaces, ``None`` if this is the training table.
     """
-    if any(name != name.strip() for name in kept_names):
+    if keeps_spaces or any(name != name.strip() for name in kept_names):
         return source
     head = beginning(source, HEAD_BYTES)
     encoding = text_encoding(head)
-    padding = find_padding(head.decode(encoding, errors="replace"), delimiter)
+    fewest = MIN_FIELDS if keeps_spaces is None else 1
+    padding = find_padding(head.decode(encoding, errors="replace"), delimiter, fewest)
     if not padding:
         return source
     if target is None:
@@ -87,8 +99,11 @@ def without_padding(
     return target
 
 
-def find_padding(text: str, delimiter: str | None) -> Padding:
-    """Find out from the first lines whether nearly all fields have spaces at the delimiter."""
+def find_padding(text: str, delimiter: str | None, fewest: int = MIN_FIELDS) -> Padding:
+    """Find out from the first lines whether nearly all fields have spaces at the delimiter.
+
+    ``fewest`` is the least number of fields from which this can be told.
+    """
     marks = DELIMITERS if delimiter is None else (delimiter,)
     if delimiter == SPACE or not any(f"{one} " in text or f" {one}" in text for one in marks):
         return Padding(delimiter or "")
@@ -96,18 +111,21 @@ def find_padding(text: str, delimiter: str | None) -> Padding:
     lines = [line for line in lines if not line.startswith(COMMENT)]
     separator = delimiter or detect_separator("\n".join(lines))
     rows = [row.fields for row in split_rows(lines, separator, by_spaces=False)]
-    after = _is_usual([cell[:1] for row in rows for cell in row[1:] if cell])
+    after = _is_usual([cell[:1] for row in rows for cell in row[1:] if cell], fewest)
     # A quote after a space begins a quoted cell only if spaces belong to the delimiter.
     rows = [row.fields for row in split_rows(lines, separator, by_spaces=after)]
-    before = _is_usual([cell[-1:] for row in rows for cell in row[:-1] if cell])
-    return Padding(separator, after, before)
+    before = _is_usual([cell[-1:] for row in rows for cell in row[:-1] if cell], fewest)
+    # Lines with an open quote are parts of a cell of several lines.
+    whole = [line for line in lines if line.strip() and line.count(QUOTE) % 2 == 0]
+    at_start = after and _is_usual([line[0] for line in whole], 1)
+    at_end = before and _is_usual([line[-1] for line in whole], 1)
+    return Padding(separator, after, before, at_start, at_end)
 
 
-def _is_usual(characters: Sequence[str]) -> bool:
+def _is_usual(characters: Sequence[str], fewest: int) -> bool:
     """Whether nearly all of the first or last characters of fields are spaces."""
-    return len(characters) >= MIN_FIELDS and characters.count(SPACE) >= PADDED_SHARE * len(
-        characters
-    )
+    n = len(characters)
+    return n >= fewest and characters.count(SPACE) >= PADDED_SHARE * n
 
 
 def _copy(source: Path | bytes, out: BinaryIO, encoding: str, padding: Padding) -> None:

@@ -11,15 +11,28 @@ from odefs.tables.readers.file_names import readable
 from odefs.tables.readers.name_lists import chosen_name
 from odefs.tables.readers.suffixes import TABLES, copied_suffix
 
+SEVERAL = (".json",)
+"""Suffixes of files that may hold several tables."""
 ENCRYPTED = 1
 """Bit of the flags of a member."""
 
 
-def extract_table(archive: Path, name: str, table: str | None, folder: Path) -> Path:
-    """Extract a table, which may be left out if there is only one, to a file in ``folder``."""
+def extract_table(
+    archive: Path, name: str, table: str | None, folder: Path
+) -> tuple[Path, str | None]:
+    """Extract a table, which may be left out if there is only one, to a file in ``folder``.
+
+    Also returns which table of this file is wanted, if ``table`` names none of the archive and the
+    only file is a document or database, which may hold several.
+    """
     try:
         with open(archive, "rb") as file, zipfile.ZipFile(file) as opened:
-            return _extract(opened, archive.stat().st_size, name, table, folder)
+            found = [member for member in _members(opened) if _suffix(member) in TABLES]
+            is_inner = table is not None and len(found) == 1 and _suffix(found[0]) in SEVERAL
+            is_inner = is_inner and table not in (found[0], PurePosixPath(found[0]).name)
+            outer = None if is_inner else table
+            path = _extract(opened, archive.stat().st_size, name, outer, folder)
+            return path, table if is_inner else None
     except (*DAMAGED, lzma.LZMAError) as error:
         why = str(error) or "it ends too early"
         raise TableError(
