@@ -155,3 +155,8 @@ def test_categories_of_a_frame_are_known_in_the_file(strips, tmp_path):
     done = command("score", "m.odefs", "t.csv", "--json", cwd=tmp_path)
     drift = json.loads(done.stdout)["drift"]["columns"]
     assert not any(entry["unseen_share"] for entry in drift)
+
+
+def test_lines_that_cannot_be_split_have_no_spaces_to_remove():
+    text = "a, b\n" + "1, 2\n" * 20 + '3, "4\r5"x\r6, 7\n'
+    assert not find_padding(text, None)

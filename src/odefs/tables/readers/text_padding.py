@@ -6,6 +6,7 @@ numbers, and categories are those of the same table without spaces. A file in wh
 have spaces around them is read as it is.
 """
 
+import csv
 import io
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -110,6 +111,13 @@ def find_padding(text: str, delimiter: str | None, fewest: int = MIN_FIELDS) -> 
     lines = text.replace("\r\n", "\n").split("\n")[:LINES]
     lines = [line for line in lines if not line.startswith(COMMENT)]
     separator = delimiter or detect_separator("\n".join(lines))
+    try:
+        return _padding_of(lines, separator, fewest)
+    except csv.Error:  # not a text file, or damaged: its reader finds out
+        return Padding(separator)
+
+
+def _padding_of(lines: Sequence[str], separator: str, fewest: int) -> Padding:
     rows = [row.fields for row in split_rows(lines, separator, by_spaces=False)]
     after = _is_usual([cell[:1] for row in rows for cell in row[1:] if cell], fewest)
     # A quote after a space begins a quoted cell only if spaces belong to the delimiter.
