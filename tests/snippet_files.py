@@ -57,6 +57,12 @@ def archive(path, names):
             file.writestr(name, sales().write_csv())
 
 
+def document(path):
+    """Two tables under keys."""
+    fields = '[{"name": "a", "type": "text"}, {"name": "b", "type": "number"}]'
+    path.write_text(f'{{"fields": {fields}, "features": {sales().write_json()}}}')
+
+
 def sqlite(path):
     table = sales()
     with sqlite3.connect(path) as base:
@@ -148,6 +154,7 @@ MAKERS = {
     "sales.zip": lambda path: archive(path, ["sales.csv"]),
     "export.zip": lambda path: archive(path, ["data/sales.csv", "data/staff.csv"]),
     "sales.json": lambda path: sales().write_json(path),
+    "map.json": document,
     "shop.sqlite": sqlite,
     "shop.duckdb": duckdb,
     "DIR": folder_of_parquet,
