@@ -31,7 +31,7 @@ WIDE_GAP = 1000.0
 NEXT_VALUES, FEWEST_NEXT = 20, 5
 """Number of next values by which the heaviness of a tail is judged; a tenth of all if fewer."""
 ROUNDING = 1e-9
-"""Smaller distances, relative to the largest, are rounding errors of equal values."""
+"""Smaller distances from the median, relative to it, are rounding errors of equal values."""
 LARGEST = 1e150
 """Differences of larger numbers may overflow: their columns are not checked for far values."""
 
@@ -54,8 +54,9 @@ def extreme_suspects(
     most = max(2, min(20, facts.n // 500))
     found_low, found_high = _far_at_ends(lowest, highest, rest, reach, most)
     (middle,) = quantiles(rest, 0.5)
-    found_high = found_high or _beyond_gap(highest - middle, facts.n, most)
-    found_low = found_low or _beyond_gap(middle - lowest, facts.n, most)
+    least = ROUNDING * abs(middle)
+    found_high = found_high or _beyond_gap(highest - middle, facts.n, most, least)
+    found_low = found_low or _beyond_gap(middle - lowest, facts.n, most, least)
     if not found_high and not found_low:
         return []
     usual = (float(lowest[found_low]), float(highest[found_high]))
@@ -114,15 +115,15 @@ def _far(ends: np.ndarray, others: np.ndarray, reach: float, least: float, most:
     return 0
 
 
-def _beyond_gap(ends: np.ndarray, n: int, most: int) -> int:
+def _beyond_gap(ends: np.ndarray, n: int, most: int, least: float) -> int:
     """Return how many of the values at one end are far by the gap between them and the others.
 
     In a tail that falls as a power, ``i * log(d[i] / d[i + 1])`` of the i-th largest distances has
     one distribution for all i, with the inverse of the power as its mean (1 in Cauchy's tail), and
     smaller means towards the end in lighter tails. ``ends`` are the distances from the median among
-    ``n`` values, furthest first.
+    ``n`` values, furthest first; those up to ``least`` do not count.
     """
-    ends = ends[ends > ROUNDING * ends[0]]
+    ends = ends[ends > least]
     n_next = min(NEXT_VALUES, max(FEWEST_NEXT, n // 10))
     for k in range(min(most, ends.size - FEWEST_NEXT), 0, -1):
         others = ends[k : k + n_next]
