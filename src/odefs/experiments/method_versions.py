@@ -24,11 +24,12 @@ detector and the competitors scored by plain distances. 2: ``ODEFS.paper()`` con
 float64), and all methods of the paper score by squared distances.
 """
 
-DEFAULT_VERSION = "3"
+DEFAULT_VERSION = "4"
 """The same for ``ODEFS()`` with its default parameters, and for ``odefs.detect``.
 
 2: it draws in extreme values and has companions. 3: columns with one dominant value take no part in
-relations, companions of little weight do not join, and there are fewer members on all columns.
+relations, companions of little weight do not join, and there are fewer members on all columns. 4:
+relations have half the weight.
 """
 
 OF_DEFAULT = {"ODEFS", "agreement", "known", "odefs.detect", "odefs.detect, trust 0"}
