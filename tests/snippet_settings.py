@@ -13,7 +13,7 @@ from pathlib import Path
 
 from snippets import Snippet
 
-SECONDS = 300
+SECONDS = 600
 """Time for one snippet or the start of a server, on a busy machine."""
 
 
