@@ -130,6 +130,40 @@ def workbook(path):
                 other.write_row(number, 0, line)
 
 
+def diamonds(path):
+    """A table with the size, the columns and the faults that the page on values shows."""
+    rng = np.random.default_rng(0)
+    n_rows = 53_940
+    carat = np.clip(np.exp(rng.normal(-0.4, 0.58, n_rows)), 0.2, 4).round(2)
+    size = 6.43 * np.cbrt(carat)
+    x = np.clip(size + rng.normal(0, 0.05, n_rows), 3.73, 10.7).round(2)
+    y = np.clip(size + rng.normal(0, 0.05, n_rows), 3.68, 10.5).round(2)
+    z = np.clip(0.62 * size + rng.normal(0, 0.04, n_rows), 2.3, 6.7).round(2)
+    depth = rng.normal(61.7, 1.4, n_rows).round(1)
+    x[[99, 999]], y[[99, 999]] = (3.73, 10.74), (3.68, 10.54)
+    x[[11182, 11963, 15951, 24520, 26243, 27429, 49556, 49557]] = 0
+    y[[24067, 49189]] = 58.9, 31.8
+    table = {
+        "carat": carat,
+        "cut": rng.choice(["Fair", "Good", "Very Good", "Premium", "Ideal"], n_rows),
+        "color": rng.choice(list("DEFGHIJ"), n_rows),
+        "clarity": rng.choice(["IF", "VVS1", "VVS2", "VS1", "VS2", "SI1", "SI2", "I1"], n_rows),
+        "depth": depth,
+        "table": rng.normal(57.5, 2.2, n_rows).round(),
+        "price": (4000 * carat**1.7 * np.exp(rng.normal(0, 0.25, n_rows))).round(),
+        **{"x": x, "y": y, "z": z},
+    }
+    pl.DataFrame(table).write_csv(path)
+
+
+def arrays(path):
+    """Rows and labels of a user's own data."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 12)), np.arange(120) < 8
+    X[y, :3] += 5
+    np.savez(path, X=X, y=y.astype(int))
+
+
 def answers(path):
     """What a review of the bundled table leaves."""
     path.write_text("transaction,answer\nT0422,yes\nT0058,yes\nT0737,no\n")
@@ -163,6 +197,8 @@ MAKERS = {
     "transactions.answers.csv": answers,
     "model.odefs": model,
     "transactions.csv": transactions,
+    "diamonds.csv": diamonds,
+    "mine.npz": arrays,
 }
 """What makes each file; a model is made only if no command of the page has saved one."""
 
@@ -182,7 +218,8 @@ def prepare(page: str, command: str, folder: Path) -> None:
     for before, name in zip(["", *words], words, strict=False):
         target = folder / name
         if before in OUTPUTS:
-            target.unlink(missing_ok=True)
+            if not target.is_dir():
+                target.unlink(missing_ok=True)
         elif name in MAKERS and not target.exists():
             if "*" not in name:
                 target.parent.mkdir(parents=True, exist_ok=True)
