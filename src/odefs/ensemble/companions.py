@@ -48,8 +48,7 @@ amount would break it.
 RELATIONS_WEIGHT = 1.0
 """Weight of relations in a table of few columns, all of them numbers.
 
-Twice as much ranks tables of numbers alone no better, and lets numbers drown the categories of
-mixed tables.
+Twice as much lets the numbers of mixed tables drown their categories.
 """
 
 FEW_COLUMNS = (10, 16)
