@@ -330,11 +330,11 @@ def _read(
             raise TableError("table and query are for files and addresses, not for data frames.")
         return None
     with require_extra("reading files", "cli"):
-        from odefs.tables.readers.local_tables import located
+        from odefs.tables.readers.error_messages import named_as_arguments
         from odefs.tables.readers.memory_estimate import fits
         from odefs.tables.readers.open import open_table
-        from odefs.tables.readers.option_names import named_as_arguments
-        from odefs.tables.readers.read_options import ReadOptions
+        from odefs.tables.readers.options import ReadOptions
+        from odefs.tables.readers.sources.locate import located
 
         # Not to be parsed as numbers.
         text = [*group_columns(by), *([] if id is None else [str(id)])]

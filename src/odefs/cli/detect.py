@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from odefs.models.odefs import ODEFSModel
     from odefs.tables.answers import Answer
     from odefs.tables.detection import TableDetection
-    from odefs.tables.readers.local_tables import LocalTable
     from odefs.tables.readers.open import Reading
+    from odefs.tables.readers.sources.locate import LocalTable
 
 
 @dataclass(frozen=True)

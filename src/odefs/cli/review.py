@@ -22,8 +22,8 @@ from odefs.cli.sheets import refuse_all
 if TYPE_CHECKING:
     from odefs.review_page.session import ReviewSession
     from odefs.tables.detection import TableDetection
-    from odefs.tables.readers.local_tables import LocalTable
     from odefs.tables.readers.open import Reading
+    from odefs.tables.readers.sources.locate import LocalTable
 
 ANSWERS_SUFFIX = ".answers.csv"
 NOT_OF_DETECT = ("--port", "--model", "--answers")
