@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import click
 
 from odefs.cli import options
-from odefs.cli.messages import document_text, fail, say_warning, write_document
+from odefs.cli.terminal.messages import document_text, fail, say_warning, write_document
 
 if TYPE_CHECKING:
     from odefs.tables.readers.open import Reading

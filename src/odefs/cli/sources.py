@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from odefs.cli import options
-from odefs.cli.progress import progress
+from odefs.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     from odefs.tables.readers.options import ReadOptions

@@ -11,9 +11,7 @@ import click
 from odefs._progress import report_progress, stage
 from odefs.cli import options
 from odefs.cli.errors import reports_errors
-from odefs.cli.messages import say_warning
 from odefs.cli.option_records import as_record
-from odefs.cli.progress import progress
 from odefs.cli.sheets import (
     SheetResult,
     SheetRun,
@@ -23,10 +21,12 @@ from odefs.cli.sheets import (
     sheet_path,
     sheet_writing,
 )
+from odefs.cli.terminal.messages import say_warning
+from odefs.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     from odefs.models.odefs import ODEFSModel
-    from odefs.tables.answers import Answer
+    from odefs.tables.answers.file import Answer
     from odefs.tables.detection import TableDetection
     from odefs.tables.readers.open import Reading
     from odefs.tables.readers.sources.locate import LocalTable
@@ -140,8 +140,8 @@ def _detect(file: str, run: DetectRun) -> SheetResult:
     """Detect outliers in one table, and write and show what was found."""
     from odefs.cli.outputs import choose_targets, require_apart, require_room_for, write_outputs
     from odefs.cli.run import make_model, named_errors
-    from odefs.cli.screen import Screen, show_detection, show_files
     from odefs.cli.sources import table_and_folder
+    from odefs.cli.terminal.screen import Screen, show_detection, show_files
     from odefs.report import build_report
 
     writing, display = run.writing, run.display
@@ -196,7 +196,7 @@ def read_input(file: "LocalTable", folder: Path | None, fit: FitOptions) -> "Rea
 
 def _read_answers(path: Path, read: "Reading", fit: FitOptions) -> "list[Answer]":
     """Read the answers of a review before the fit, so that wrong ones cost no time."""
-    from odefs.tables.answers import AnswerFile, table_fingerprint
+    from odefs.tables.answers.file import AnswerFile, table_fingerprint
 
     identifier = fit.reading.identifier
     if identifier:
@@ -217,12 +217,12 @@ def detect_input(
     import numpy as np
 
     from odefs.cli.run import described, labels_of, measure, shared_command_line
-    from odefs.tables.answers import answered
+    from odefs.tables.answers.apply import answers_note, with_answers
+    from odefs.tables.answers.file import answered
     from odefs.tables.detect import NoColumnsError, detect_table
     from odefs.tables.encoder.encoder import ColumnEncoder
     from odefs.tables.known_cases import known_cases
     from odefs.tables.notes import Exclusion, Provenance, other_sheet_names
-    from odefs.tables.with_answers import answers_note, with_answers
 
     columns, flagging, seed = fit.columns, fit.flagging, fit.training.seed
     with stage("reading"):

@@ -2,7 +2,7 @@
 
 A transformer is read from its structure where that is known (pipelines, ``ColumnTransformer``,
 ``FeatureUnion``, the table transformers of skrub), then from the names it gives its output, and
-otherwise by changing one input column at a time (:mod:`odefs.tables.probe_columns`).
+otherwise by changing one input column at a time (:mod:`odefs.tables.pipelines.probe_columns`).
 """
 
 import copy
@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from odefs.tables.frames import frame_names
-from odefs.tables.probe_columns import (
+from odefs.tables.pipelines.probe_columns import (
     MixedColumnsError,
     Rows,
     UnknownOriginError,

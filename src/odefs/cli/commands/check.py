@@ -9,10 +9,10 @@ import click
 from odefs.cli import options
 from odefs.cli.errors import reports_errors
 from odefs.cli.flag_limit import TOO_MANY, Limit, LimitType, allowed_share
-from odefs.cli.messages import document_text, write_document
 from odefs.cli.option_records import as_record
-from odefs.cli.progress import progress
 from odefs.cli.scoring import ModelRun, score_file
+from odefs.cli.terminal.messages import document_text, write_document
+from odefs.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     from odefs.cli.check_results import Checked

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from odefs._extras import command
-from odefs.cli.text_table import Column, table_lines, wrap
+from odefs.cli.terminal.text_table import Column, table_lines, wrap
 from odefs.kernels.row_reductions import median
 from odefs.report.rows import foremost_rows
 from odefs.tables import messages

@@ -13,11 +13,11 @@ import click
 from odefs._extras import require_extra
 from odefs._progress import report_progress, stage
 from odefs.cli import options
-from odefs.cli.detect import FitOptions, detect_input, read_input
+from odefs.cli.commands.detect import FitOptions, detect_input, read_input
 from odefs.cli.errors import reports_errors
-from odefs.cli.progress import progress
 from odefs.cli.scoring import ModelRun, score_file
 from odefs.cli.sheets import refuse_all
+from odefs.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     from odefs.review_page.session import ReviewSession
@@ -148,7 +148,7 @@ def _session(
     from odefs.review import Review
     from odefs.review_page.row_view import RowViews
     from odefs.review_page.session import ReviewSession, read_answers
-    from odefs.tables.answers import AnswerFile
+    from odefs.tables.answers.file import AnswerFile
 
     found.require_importances()
     answer_file = AnswerFile.of(path, read.table, found)

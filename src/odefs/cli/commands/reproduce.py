@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from odefs.cli.errors import reports_errors
-from odefs.cli.messages import say_progress, say_warning
 from odefs.cli.option_records import as_record
+from odefs.cli.terminal.messages import say_progress, say_warning
 
 if TYPE_CHECKING:
     from odefs.experiments.grid import Record

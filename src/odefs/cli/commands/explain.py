@@ -9,11 +9,11 @@ import click
 
 from odefs.cli import options
 from odefs.cli.errors import reports_errors
-from odefs.cli.messages import document_text
 from odefs.cli.option_records import as_record
-from odefs.cli.progress import progress
 from odefs.cli.scoring import ModelRun, score_file
 from odefs.cli.sheets import SheetResult, run_sheets
+from odefs.cli.terminal.messages import document_text
+from odefs.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     from odefs.inspection.explanation import Reason
@@ -58,8 +58,8 @@ def command(run: ExplainRun) -> None:
 def _explain(run: ExplainRun) -> SheetResult:
     """Explain rows of one table."""
     from odefs.cli.run import require_memory
-    from odefs.cli.screen import Screen, show_reasons
     from odefs.cli.sources import local_table
+    from odefs.cli.terminal.screen import Screen, show_reasons
 
     display = run.display
     with local_table(run.file, run.reading, display.quiet) as local:

@@ -1,7 +1,7 @@
 """``explain`` for scikit-learn pipelines: contributions, summed per input column.
 
 Which input column an output column of a step comes from is found in
-:mod:`odefs.tables.column_origins`.
+:mod:`odefs.tables.pipelines.column_origins`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -11,10 +11,10 @@ import numpy as np
 from odefs.engines.other_arrays import local_table
 from odefs.engines.row_blocks import unmasked
 from odefs.inspection.explanation import Explanation
-from odefs.tables.column_contributions import by_column
-from odefs.tables.column_origins import UntraceableStepError, is_skipped, origins_of
 from odefs.tables.frames import column_cells, frame_names
-from odefs.tables.probe_columns import sample_rows
+from odefs.tables.pipelines.column_origins import UntraceableStepError, is_skipped, origins_of
+from odefs.tables.pipelines.probe_columns import sample_rows
+from odefs.tables.reasons.contributions import by_column
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import click
 
 from odefs._progress import listening
-from odefs.cli.messages import logs_json, say_progress
+from odefs.cli.terminal.messages import logs_json, say_progress
 
 QUIET_SECONDS = 2.0
 PLAIN_INTERVAL = 5.0

@@ -14,8 +14,8 @@ import numpy as np
 from odefs.inspection.explanation import Reason, top_columns
 from odefs.tables.columns import Columns
 from odefs.tables.encoder.encoder import ColumnEncoder
-from odefs.tables.similar_rows import SimilarRows, Usual
-from odefs.tables.value_positions import GroupPeers, PeersByGroup, Position, ValuePositions
+from odefs.tables.reasons.similar_rows import SimilarRows, Usual
+from odefs.tables.reasons.value_positions import GroupPeers, PeersByGroup, Position, ValuePositions
 
 MIN_SHARE_OF_LARGEST = 0.15
 """A column is named if its excess is at least this share of the top-ranked column's."""

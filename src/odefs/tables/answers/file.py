@@ -13,7 +13,14 @@ from functools import cached_property
 from pathlib import Path
 
 from odefs.exceptions import TableError
-from odefs.tables.answer_lines import MAX_BYTES, OWN_NAMES, csv_line, key_name, own_name, read_lines
+from odefs.tables.answers.lines import (
+    MAX_BYTES,
+    OWN_NAMES,
+    csv_line,
+    key_name,
+    own_name,
+    read_lines,
+)
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import plain_cell, shown_id
 from odefs.tables.encoder.text_formats import is_missing_word

@@ -9,9 +9,9 @@ import click
 from odefs.cli import options
 from odefs.cli.errors import reports_errors
 from odefs.cli.option_records import as_record
-from odefs.cli.progress import progress
 from odefs.cli.scoring import ModelRun, score_file
 from odefs.cli.sheets import SheetResult, run_sheets, sheet_path
+from odefs.cli.terminal.progress import progress
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,11 +22,11 @@ from odefs.cli.flag_limit import (
     require_comparable,
     share_in_training,
 )
-from odefs.cli.messages import document_text, say_warning, write_document
 from odefs.cli.option_records import as_record
-from odefs.cli.progress import progress
 from odefs.cli.scoring import ModelRun, open_table_model, reference_scores, score_file
 from odefs.cli.sheets import SheetResult, refuse_all, run_sheets, sheet_writing
+from odefs.cli.terminal.messages import document_text, say_warning, write_document
+from odefs.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     from odefs.tables.score_folder import Progress
@@ -98,8 +98,8 @@ def command(run: ScoreRun) -> None:
 def _score(run: ScoreRun) -> SheetResult:
     """Score one table, and write and show what was found."""
     from odefs.cli.outputs import choose_targets, require_apart, write_outputs
-    from odefs.cli.screen import Screen, show_detection, show_drift, show_files
     from odefs.cli.sources import table_and_folder
+    from odefs.cli.terminal.screen import Screen, show_detection, show_drift, show_files
     from odefs.report import build_report
     from odefs.tables.displayed_rows import shown_drift
     from odefs.tables.drift import as_plain

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from odefs.cli.errors import reports_errors
-from odefs.cli.messages import say_error
+from odefs.cli.terminal.messages import say_error
 
 
 @click.group()
