@@ -217,8 +217,6 @@ def detect_input(
     import numpy as np
 
     from odefs.cli.run import described, labels_of, measure, shared_command_line
-    from odefs.tables.answers.apply import answers_note, with_answers
-    from odefs.tables.answers.file import answered
     from odefs.tables.detect import NoColumnsError, detect_table
     from odefs.tables.encoder.encoder import ColumnEncoder
     from odefs.tables.known_cases import known_cases
@@ -253,9 +251,14 @@ def detect_input(
         )
     except NoColumnsError as error:
         raise NoColumnsError(error.left_out, other_sheet_names(read.notes)) from None
-    rows, answers = answered(told)
-    found = with_answers(found, rows, answers, read.table)
-    notes = [*([note] if note else []), *([answers_note(answers)] if told else [])]
+    notes, rows = [note] if note else [], list[int]()
+    if told:
+        from odefs.tables.answers.apply import answers_note, with_answers
+        from odefs.tables.answers.file import answered
+
+        rows, answers = answered(told)
+        found = with_answers(found, rows, answers, read.table)
+        notes.append(answers_note(answers))
     known = (*cases.values(), np.array(rows, dtype=np.intp))
     found = described(found, read, Provenance.of_model(model, shared_command_line(), seed))
     return replace(

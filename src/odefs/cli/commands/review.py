@@ -28,6 +28,17 @@ if TYPE_CHECKING:
 ANSWERS_SUFFIX = ".answers.csv"
 NOT_OF_DETECT = ("--port", "--model", "--answers")
 """Options with a value that the command shown at the end does not have, or has as the last."""
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={address}">
+<title>odefs review</title>
+</head>
+<body><p><a href="{address}">Go to the review</a></p></body>
+</html>
+"""
 
 
 @click.command()
@@ -77,7 +88,6 @@ def command(
     a csv file, with which 'odefs detect --answers' and a later review go on. FILE is a table as for
     'odefs detect'; without FILE, a bundled example is used.
     """
-    from odefs.cli.browser import open_browser
     from odefs.cli.outputs import default_target, require_apart
     from odefs.cli.run import require_memory
     from odefs.cli.sources import local_table
@@ -119,7 +129,7 @@ def command(
         sys.stdout.flush()
         if not no_browser and has_screen():
             try:
-                open_browser(address, until_the_end.enter_context(temporary_folder()))
+                _open_browser(address, until_the_end.enter_context(temporary_folder()))
             except (OSError, ValueError) as error:
                 click.echo(f"No browser was opened ({error}): open the address above.", err=True)
 
@@ -172,3 +182,18 @@ def _next_command(path: Path) -> str:
         elif word.partition("=")[0] not in (*NOT_OF_DETECT, "--no-browser"):
             kept.append(word)
     return shlex.join(["odefs", "detect", "--answers", os.fspath(path), *kept])
+
+
+def _open_browser(address: str, folder: Path) -> None:
+    """Open a secret address without a command line that other users can list.
+
+    The browser is given a file that only this user can read, and which leads to the address;
+    ``folder`` is private and should last as long as browsers take to start.
+    """
+    from odefs.system.atomic_write import create_private
+    from odefs.system.browser import open_file
+
+    file = folder / "review.html"
+    create_private(file)
+    file.write_text(PAGE.format(address=address), encoding="utf-8")
+    open_file(file)
