@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from odefs.tables.readers.layout.cells import Grid
 from odefs.tables.readers.layout.find import Layout
-from odefs.tables.readers.layout.grid import Grid
 from odefs.tables.readers.names import is_pattern
 
 if TYPE_CHECKING:

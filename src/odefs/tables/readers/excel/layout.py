@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from odefs.tables.notes import Note
 from odefs.tables.readers.excel.cells import UNNAMED
-from odefs.tables.readers.layout.cell_kinds import (
+from odefs.tables.readers.layout.cells import (
+    Grid,
     cleaned,
     is_absent,
     is_sentence,
@@ -15,7 +16,6 @@ from odefs.tables.readers.layout.cell_kinds import (
     is_year,
 )
 from odefs.tables.readers.layout.find import Layout
-from odefs.tables.readers.layout.grid import Grid
 from odefs.tables.readers.options import column_letters
 
 if TYPE_CHECKING:

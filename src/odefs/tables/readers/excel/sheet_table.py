@@ -21,10 +21,9 @@ from odefs.tables.readers.excel.cells import (
 from odefs.tables.readers.excel.layout import is_plain, is_prose, layout_notes, range_of
 from odefs.tables.readers.excel.limits import first_column
 from odefs.tables.readers.layout.blocks import find_tables
-from odefs.tables.readers.layout.cell_kinds import cleaned, is_sentence, is_value
+from odefs.tables.readers.layout.cells import Block, Grid, cleaned, is_sentence, is_value
 from odefs.tables.readers.layout.column_names import ColumnNames
 from odefs.tables.readers.layout.find import Layout, find_layout
-from odefs.tables.readers.layout.grid import Block, Grid
 from odefs.tables.readers.options import FOUND, CellRange, Placement
 from odefs.tables.writers.formulas import is_own
 

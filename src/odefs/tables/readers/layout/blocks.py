@@ -9,9 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from odefs.tables.readers.layout.cell_kinds import is_absent, is_name
-from odefs.tables.readers.layout.find import Layout, find_layout, numeric_columns
-from odefs.tables.readers.layout.grid import Block, Grid
+from odefs.tables.readers.layout.cells import Block, Grid, is_absent, is_name, numeric_columns
+from odefs.tables.readers.layout.find import Layout, find_layout
 
 MAX_BANDS = 1000
 """Groups of rows between blank rows; later ones belong to the last table."""

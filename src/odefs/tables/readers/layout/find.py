@@ -10,7 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odefs.tables.readers.layout.cell_kinds import (
+from odefs.tables.readers.layout.cells import (
+    SAMPLED_ROWS,
+    Block,
+    Grid,
     cleaned,
     is_absent,
     is_note,
@@ -19,14 +22,11 @@ from odefs.tables.readers.layout.cell_kinds import (
     is_unit,
     is_value,
     is_year,
+    numeric_columns,
+    sample_rows,
 )
-from odefs.tables.readers.layout.grid import Block, Grid
 from odefs.tables.readers.layout.header_groups import HeaderLines
 
-SAMPLED_ROWS = 40
-"""Rows from which the kind of a column is judged."""
-NUMERIC_SHARE = 0.8
-"""A column is numeric if at least this share of its sampled cells are values."""
 MAX_HEADER_ROWS = 3
 MAX_CUT_ROWS = 50
 """Rows that are examined at the end of a table for totals and notes."""
@@ -165,24 +165,6 @@ def _names_groups_of(grid: Grid, block: Block, upper: int, lower: int) -> bool:
     return lines.has_ungrouped_columns or bool(numeric_columns(grid, later, grouped))
 
 
-def numeric_columns(grid: Grid, rows: range, columns: Sequence[int]) -> list[int]:
-    """Return the columns whose cells in these rows are mostly numbers or dates."""
-    found = []
-    sample = _sample(grid, rows)
-    for column in columns:
-        cells = [cell for row in sample if not is_absent(cell := grid.cell(row, column))]
-        if cells and sum(map(is_value, cells)) >= NUMERIC_SHARE * len(cells):
-            found.append(column)
-    return found
-
-
-def _sample(grid: Grid, rows: range) -> list[int]:
-    """Return the first rows that are not blank."""
-    seen = range(rows.start, min(rows.stop, rows.start + 4 * SAMPLED_ROWS))
-    filled = grid.filled_rows[seen.start : seen.stop]
-    return [row for row, is_filled in zip(seen, filled, strict=True) if is_filled][:SAMPLED_ROWS]
-
-
 def _is_data(
     grid: Grid, header: Sequence[int], first: int, last: int, columns: Sequence[int]
 ) -> bool:
@@ -192,7 +174,7 @@ def _is_data(
     if len(header) > 1 or not values:
         return False
     below = range(first, last + 1)
-    sample = _sample(grid, below)
+    sample = sample_rows(grid, below)
     others = set(columns).difference(values)
     if not all(_occurs(grid, sample, k, cells[k]) for k in others):
         return False

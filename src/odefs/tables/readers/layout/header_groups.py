@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from odefs.tables.readers.layout.cell_kinds import is_name, is_year
+from odefs.tables.readers.layout.cells import is_name, is_year
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,15 @@ from pathlib import Path
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
 from odefs.tables.readers.compression import beginning
-from odefs.tables.readers.layout.cell_kinds import is_name, is_note, is_sentence, is_value
-from odefs.tables.readers.layout.find import Layout, numeric_columns
-from odefs.tables.readers.layout.grid import Grid
+from odefs.tables.readers.layout.cells import (
+    Grid,
+    is_name,
+    is_note,
+    is_sentence,
+    is_value,
+    numeric_columns,
+)
+from odefs.tables.readers.layout.find import Layout
 from odefs.tables.readers.options import Placement
 from odefs.tables.readers.text.dialect import (
     HEAD_BYTES,

@@ -5,9 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from odefs.tables.readers.layout.cell_kinds import is_name
-from odefs.tables.readers.layout.find import numeric_columns
-from odefs.tables.readers.layout.grid import Grid
+from odefs.tables.readers.layout.cells import Grid, is_name, numeric_columns
 from odefs.tables.readers.text.dialect import detect_separator, long_cells
 
 COMMENT = "#"

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from odefs.tables.readers.layout.cell_kinds import is_name
-from odefs.tables.readers.layout.find import Layout, find_layout, numeric_columns
-from odefs.tables.readers.layout.grid import Block, Grid
+from odefs.tables.readers.layout.cells import Block, Grid, is_name, numeric_columns
+from odefs.tables.readers.layout.find import Layout, find_layout
 from odefs.tables.readers.options import Placement
 from odefs.tables.readers.text.lines import Line
 

@@ -1,15 +1,25 @@
-"""What a cell of a sheet or text file looks like: a value, a unit, a note, a total, or nothing.
+"""Cells of a sheet or text file as text, and what they look like: a value, a unit, a note, a total.
 
-Used to find the table in a file before any column has a type, so all cells are text here.
+Used to find the table in a file before any column has a type.
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
 
 LONGEST_VALUE = 40
 """Characters of a cell beyond which it is not a number or date."""
 LONGEST_UNIT = 20
 SENTENCE_WORDS = 4
 """Words from which on a text cell counts as a sentence."""
+SAMPLED_ROWS = 40
+"""Rows from which the kind of a column is judged."""
+NUMERIC_SHARE = 0.8
+"""A column is numeric if at least this share of its sampled cells are values."""
 FIRST_YEAR, LAST_YEAR = 1900, 2100
 
 ABSENT = frozenset(
@@ -105,3 +115,68 @@ def is_note(cell: str | None) -> bool:
 def is_total(cell: str | None) -> bool:
     """Whether the cell labels a row of totals or means."""
     return cell is not None and len(cell) <= LONGEST_VALUE and bool(_TOTAL.fullmatch(cell))
+
+
+class Rows(Protocol):
+    """Rows of cells, of the same length."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, row: int, /) -> Sequence[str | None]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Cells as text, row by row, and which of them are not blank."""
+
+    rows: Rows
+    filled: np.ndarray
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[str | None]]) -> "Grid":
+        """Make a grid of rows, which may differ in length."""
+        width = max(map(len, rows), default=0)
+        cells = [[cleaned(cell) for cell in row] + [None] * (width - len(row)) for row in rows]
+        filled = np.array([[cell is not None for cell in row] for row in cells], dtype=bool)
+        return cls(cells, filled.reshape(len(cells), width))
+
+    @cached_property
+    def filled_rows(self) -> np.ndarray:
+        """Which rows are not blank."""
+        return np.asarray(self.filled.any(axis=1))
+
+    def without_top(self, n_rows: int) -> "Grid":
+        """Return the grid with its first rows blank."""
+        filled = self.filled.copy()
+        filled[:n_rows] = False
+        return Grid(self.rows, filled) if n_rows else self
+
+    def cell(self, row: int, column: int) -> str | None:
+        return cleaned(self.rows[row][column])
+
+
+@dataclass(frozen=True)
+class Block:
+    """A rectangle of cells; the last row and column are part of it."""
+
+    first_row: int
+    last_row: int
+    first_column: int
+    last_column: int
+
+
+def numeric_columns(grid: Grid, rows: range, columns: Sequence[int]) -> list[int]:
+    """Return the columns whose cells in these rows are mostly numbers or dates."""
+    found = []
+    sample = sample_rows(grid, rows)
+    for column in columns:
+        cells = [cell for row in sample if not is_absent(cell := grid.cell(row, column))]
+        if cells and sum(map(is_value, cells)) >= NUMERIC_SHARE * len(cells):
+            found.append(column)
+    return found
+
+
+def sample_rows(grid: Grid, rows: range) -> list[int]:
+    """Return the first rows that are not blank."""
+    seen = range(rows.start, min(rows.stop, rows.start + 4 * SAMPLED_ROWS))
+    filled = grid.filled_rows[seen.start : seen.stop]
+    return [row for row, is_filled in zip(seen, filled, strict=True) if is_filled][:SAMPLED_ROWS]
