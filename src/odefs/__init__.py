@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from odefs.tables.encoder.transformer import TableEncoder as TableEncoder
     from odefs.tables.pipeline_files import load as load
     from odefs.tables.pipeline_files import save as save
-    from odefs.tables.pipelines import explain as explain
+    from odefs.tables.pipelines.explain import explain as explain
     from odefs.tables.score_batches import score_batches as score_batches
     from odefs.versions import show_versions as show_versions
 
@@ -56,7 +56,7 @@ _HOMES = {
     "ValueCheck": "odefs.tables.checks.record",
     "calibrate": "odefs.inspection.conformal",
     "detect": "odefs.detection",
-    "explain": "odefs.tables.pipelines",
+    "explain": "odefs.tables.pipelines.explain",
     "export_onnx": "odefs.compat.onnx",
     "load": "odefs.tables.pipeline_files",
     "save": "odefs.tables.pipeline_files",

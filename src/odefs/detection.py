@@ -19,6 +19,7 @@ from odefs.plots.shortcuts import PlotShortcuts
 from odefs.report.notebook import NotebookView
 from odefs.report.outlier_groups import row_kinds
 from odefs.review import Review
+from odefs.tables.answers.apply import with_answers
 from odefs.tables.detect import detect_table
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import name_rows, row_labels, shown_names, table_index
@@ -29,7 +30,6 @@ from odefs.tables.messages.reasons import reason_texts
 from odefs.tables.model_files import save_detection
 from odefs.tables.result_frame import Library, as_frame, library_of
 from odefs.tables.table import Table, table_of
-from odefs.tables.with_answers import with_answers
 
 REASONS = 3
 """Most reasons of a row in a frame."""
@@ -330,11 +330,11 @@ def _read(
             raise TableError("table and query are for files and addresses, not for data frames.")
         return None
     with require_extra("reading files", "cli"):
-        from odefs.tables.readers.local_tables import located
+        from odefs.tables.readers.error_messages import named_as_arguments
         from odefs.tables.readers.memory_estimate import fits
         from odefs.tables.readers.open import open_table
-        from odefs.tables.readers.option_names import named_as_arguments
-        from odefs.tables.readers.read_options import ReadOptions
+        from odefs.tables.readers.options import ReadOptions
+        from odefs.tables.readers.sources.locate import located
 
         # Not to be parsed as numbers.
         text = [*group_columns(by), *([] if id is None else [str(id)])]

@@ -10,11 +10,9 @@ finite in float32.
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
-Kind = Literal["robust", "damped", "rootstd", "minmax", "none"]
 KINDS: tuple[str, ...] = ("robust", "damped", "rootstd", "minmax", "none")
 
 SMALLEST_STD = 0.2

@@ -13,17 +13,17 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-import odefs.cli.progress as progressing
+import odefs.cli.terminal.progress as progressing
 from command import ODEFS, messages, odefs, read
 from odefs import LeSiNN
 from odefs import detect as library_detect
 from odefs._progress import report_progress, stage
-from odefs.cli.datasets import command as datasets
-from odefs.cli.detect import command as detect
+from odefs.cli.commands.datasets import command as datasets
+from odefs.cli.commands.detect import command as detect
+from odefs.cli.commands.reproduce import command as reproduce
+from odefs.cli.commands.score import command as score
 from odefs.cli.outputs import default_page, is_own_page
-from odefs.cli.reproduce import command as reproduce
 from odefs.cli.run import named_errors
-from odefs.cli.score import command as score
 from odefs.datasets.transactions import transactions_path, truth_path
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
@@ -566,7 +566,7 @@ def test_long_work_says_how_far_it_is(tmp_path):
 
 
 IMPATIENT = """
-import odefs.cli.progress as progress
+import odefs.cli.terminal.progress as progress
 progress.QUIET_SECONDS = progress.NEW_STAGE_INTERVAL = progress.PLAIN_INTERVAL = 0
 from odefs.cli.main import main
 main()

@@ -21,7 +21,7 @@ TABLE = transactions_path()
 SCHEMA = json.loads((files("odefs.cli") / "schemas" / "output.json").read_text())
 FAST = ("--set", "n_estimators=3")
 IMPATIENT = """
-import odefs.cli.progress as progress
+import odefs.cli.terminal.progress as progress
 progress.QUIET_SECONDS = progress.NEW_STAGE_INTERVAL = progress.PLAIN_INTERVAL = 0
 from odefs.cli.main import main
 main()

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from command import messages, odefs
 from locations import ROOT
-from odefs.cli.score import command as score
+from odefs.cli.commands.score import command as score
 from odefs.datasets.transactions import transactions_path
 from odefs.exceptions import ModelFileError
 from odefs.tables import model_files

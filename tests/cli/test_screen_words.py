@@ -8,7 +8,7 @@ import pytest
 
 import odefs
 from odefs.cli.check_results import Checked, as_text
-from odefs.cli.screen import Screen, show_detection, show_reasons
+from odefs.cli.terminal.screen import Screen, show_detection, show_reasons
 from odefs.tables import messages
 
 

@@ -146,7 +146,7 @@ def test_importing_the_library_leaves_handlers_alone():
     script = """
 import signal
 before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-import odefs, odefs.cli.main, odefs.cli.errors, odefs.cli.detect
+import odefs, odefs.cli.main, odefs.cli.errors, odefs.cli.commands.detect
 odefs.detect
 assert before == [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
 """

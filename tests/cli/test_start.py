@@ -22,7 +22,7 @@ print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stder
 """
 HEAVY = {
     *("sklearn", "scipy", "pandas", "rich", "altair", "matplotlib", "joblib"),
-    *("duckdb", "adbc_driver_manager", "sqlite3", "odefs.tables.readers.remote_files"),
+    *("duckdb", "adbc_driver_manager", "sqlite3", "odefs.tables.readers.sources.downloads"),
 }
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odefs.cli.screen import UNLIMITED, Screen
-from odefs.cli.text_table import ELLIPSIS, Column, table_lines, width_of, wrap
+from odefs.cli.terminal.screen import UNLIMITED, Screen
+from odefs.cli.terminal.text_table import ELLIPSIS, Column, table_lines, width_of, wrap
 
 WORDS = st.text(st.sampled_from("abc,.é日本\u0301"), min_size=1, max_size=30)
 TEXTS = st.lists(WORDS, max_size=12).map(" ".join)

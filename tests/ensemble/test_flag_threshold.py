@@ -10,8 +10,8 @@ from odefs.engines.out_of_core import Folder
 from odefs.ensemble.flag_threshold import FEWEST_ROWS, clear_outliers, tail_threshold
 from odefs.exceptions import TableError
 from odefs.kernels import row_reductions
+from odefs.tables.answers.apply import with_answers
 from odefs.tables.table import table_of
-from odefs.tables.with_answers import with_answers
 
 
 def bulk(n, shape=1.0, scale=0.3, seed=0):

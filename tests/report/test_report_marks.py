@@ -17,7 +17,7 @@ from odefs.datasets.transactions import transactions_path
 from odefs.detection import detect
 from odefs.report import build_report
 from odefs.tables import messages
-from odefs.tables.answers import AnswerFile, answered
+from odefs.tables.answers.file import AnswerFile, answered
 from odefs.tables.table import table_of
 from odefs.tables.writers.formulas import defused_name
 from pages import EVIL, mixed_frame

@@ -11,7 +11,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from browser import needs_browser, start_browser
 from command import read
-from odefs.cli.browser import PAGE
+from odefs.cli.commands.review import PAGE
 from pages import EVIL, mixed_frame
 from review_server import review
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import odefs.review
-from odefs.cli.review import _session
+from odefs.cli.commands.review import _session
 from odefs.exceptions import TableError
 from odefs.models.odefs import ODEFSModel
 from odefs.tables.detect import detect_table

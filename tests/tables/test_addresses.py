@@ -14,9 +14,9 @@ import pytest
 from command import odefs
 from file_server import serving
 from odefs.exceptions import TableError
-from odefs.tables.readers import remote_files
-from odefs.tables.readers.addresses import address_name, without_secrets
-from odefs.tables.readers.source_kinds import source_stem
+from odefs.tables.readers.sources import downloads as remote_files
+from odefs.tables.readers.sources.addresses import address_name, without_secrets
+from odefs.tables.readers.sources.kinds import source_stem
 from opening import in_both_modes, read
 
 FRAME = pl.DataFrame({"a": [1, 2, 3], "b": ["x", "y", None], "c": [0.5, None, 2.5]})

@@ -9,12 +9,12 @@ import pytest
 
 from odefs.exceptions import TableError
 from odefs.models.odefs import ODEFSModel
-from odefs.tables.answer_lines import own_name, report_header
-from odefs.tables.answers import Answer, AnswerFile, answered, table_fingerprint
+from odefs.tables.answers.apply import answers_note, with_answers
+from odefs.tables.answers.file import Answer, AnswerFile, answered, table_fingerprint
+from odefs.tables.answers.lines import own_name, report_header
 from odefs.tables.detect import detect_table
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.table import table_of
-from odefs.tables.with_answers import answers_note, with_answers
 
 IDS = ["=1+1", "-5", "'=x", "plain", "with;semicolon", 'with"quote', "two\nlines", "ünï", "@a", ""]
 LINES = [
@@ -144,7 +144,7 @@ def test_a_file_that_could_not_be_read_again_is_not_written(tmp_path, monkeypatc
     file = by_number(tmp_path / "a.csv")
     file.write([Answer(0, "yes")])
     before = file.path.read_bytes()
-    monkeypatch.setattr("odefs.tables.answers.MAX_BYTES", len(before))
+    monkeypatch.setattr("odefs.tables.answers.file.MAX_BYTES", len(before))
     with pytest.raises(TableError, match=r"it would be larger than .* that can be read again"):
         file.write([Answer(0, "yes"), Answer(1, "no")])
     assert file.path.read_bytes() == before

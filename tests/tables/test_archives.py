@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from odefs.exceptions import TableError
-from odefs.tables.readers import compressed_files
-from odefs.tables.readers.compressed_files import compression_ratio
+from odefs.tables.readers import compression as compressed_files
+from odefs.tables.readers.compression import compression_ratio
 from opening import in_both_modes, read
 
 FRAME = pl.DataFrame({"a": [1, 2, 3], "b": ["x", "y", None], "c": [0.5, None, 2.5]})

@@ -6,7 +6,7 @@ import pytest
 
 import odefs
 from command import odefs as run
-from odefs.tables.readers.column_names import ColumnNames
+from odefs.tables.readers.layout.column_names import ColumnNames
 from opening import in_both_modes, read
 
 ROWS = "".join(f"{k},{k % 7},{'ab'[k % 2]}\n" for k in range(60)) + "60,900,a\n"

@@ -11,8 +11,8 @@ import odefs as package
 from command import odefs
 from odefs._progress import listening
 from odefs.exceptions import TableError
-from odefs.tables.readers import batches_to_parquet
-from odefs.tables.readers.sqlite_files import quoted
+from odefs.tables.readers.columnar import to_parquet
+from odefs.tables.readers.sources.sqlite import quoted
 from opening import in_both_modes, read
 from postgresql_server import ENCODED, PASSWORD, postgresql
 
@@ -118,7 +118,7 @@ def test_cells_of_several_types_in_a_column_keep_their_values(tmp_path):
 
 
 def test_rows_are_fetched_in_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(batches_to_parquet, "BATCH_CELLS", 3)
+    monkeypatch.setattr(to_parquet, "BATCH_CELLS", 3)
     rows = [(i, f"x{i % 9}", i / 7) for i in range(2000)]
     path = sqlite(tmp_path / "t.sqlite", rows=rows)
     assert read(path, "in memory").frame.rows() == read(path, "in parts").frame.rows() == rows

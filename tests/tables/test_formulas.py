@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from command import odefs as run
 from odefs.tables.notes import Note
-from odefs.tables.readers.dialect import Dialect
-from odefs.tables.readers.header import read_header
-from odefs.tables.readers.text_cells import NULLS
+from odefs.tables.readers.text.cells import NULLS
+from odefs.tables.readers.text.dialect import Dialect
+from odefs.tables.readers.text.header import read_header
 from odefs.tables.writers.columns import LEAST_RESULTS, RESULT_NAMES
 from odefs.tables.writers.files import write_table
 from odefs.tables.writers.formulas import OWN_NAMES, defused_name, is_own, restored_name

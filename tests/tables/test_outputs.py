@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import odefs
-from odefs.cli.screen import Screen, show_detection
+from odefs.cli.terminal.screen import Screen, show_detection
 from odefs.report.collect import _without_choice
 from odefs.tables.model_files import load_table_model
 from odefs.tables.readers.open import open_table

@@ -28,7 +28,7 @@ from sklearn.preprocessing import (
 
 import odefs
 from odefs import LeSiNN
-from odefs.tables.column_origins import UntraceableStepError
+from odefs.tables.pipelines.column_origins import UntraceableStepError
 
 N_ROWS = 120
 NUMBERS = ["price", "size", "weight"]

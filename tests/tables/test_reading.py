@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import odefs
-import odefs.tables.readers.text as reading
+import odefs.tables.readers.text.read as reading
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
 from odefs.tables.readers.memory_estimate import parquet_parts

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 import odefs
 from odefs.inspection.explanation import Reason
-from odefs.tables import messages, reasons, similar_rows
+from odefs.tables import messages
 from odefs.tables.columns import Column
-from odefs.tables.similar_rows import LIKE_IT, MAX_DISTANCE, SimilarRows, nearest
-from odefs.tables.value_positions import COMMON, FEWEST_ALIKE
+from odefs.tables.reasons import find as reasons
+from odefs.tables.reasons import similar_rows
+from odefs.tables.reasons.similar_rows import LIKE_IT, MAX_DISTANCE, SimilarRows, nearest
+from odefs.tables.reasons.value_positions import COMMON, FEWEST_ALIKE
 
 
 def frame(n_rows: int, seed: int = 0) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from xlsxwriter import Workbook
 
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
-from odefs.tables.readers.excel import read_sheet
+from odefs.tables.readers.excel.read import read_sheet
 from opening import read_in_memory
 
 N = 30
@@ -418,7 +418,7 @@ def test_a_workbook_without_any_table_is_refused(tmp_path):
 
 def test_a_later_sheet_must_fit_into_memory(tmp_path, monkeypatch):
     path = write(tmp_path / "t.xlsx", ("start", [], ()), PRICES)
-    monkeypatch.setattr("odefs.tables.readers.excel.memory_budget", lambda: 100)
+    monkeypatch.setattr("odefs.tables.readers.excel.read.memory_budget", lambda: 100)
     with pytest.raises(TableError, match="'prices' is too large"):
         read_in_memory(path)
 

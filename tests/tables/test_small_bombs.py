@@ -19,8 +19,8 @@ import xlsxwriter
 from command import ODEFS, messages
 from measured import measured
 from odefs.exceptions import TableError
-from odefs.tables.readers.excel import read_sheet
-from odefs.tables.readers.excel_limits import excel_bytes
+from odefs.tables.readers.excel.limits import excel_bytes
+from odefs.tables.readers.excel.read import read_sheet
 from opening import in_both_modes, read, read_in_memory
 
 pytestmark = pytest.mark.skipif(

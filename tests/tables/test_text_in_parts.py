@@ -15,9 +15,10 @@ import pytest
 from command import odefs as run
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
-from odefs.tables.readers import text_cells, to_parquet
-from odefs.tables.readers.column_names import ColumnNames
-from odefs.tables.readers.header import Header
+from odefs.tables.readers.columnar import to_parquet
+from odefs.tables.readers.layout.column_names import ColumnNames
+from odefs.tables.readers.text import cells as text_cells
+from odefs.tables.readers.text.header import Header
 from opening import MODES, in_both_modes, read, read_in_memory, read_in_parts
 
 ROWS = 12_000

@@ -8,7 +8,7 @@ import pytest
 
 import odefs
 from command import odefs as command
-from odefs.tables.readers.text_padding import find_padding
+from odefs.tables.readers.text.padding import find_padding
 from opening import in_both_modes, read
 
 N = 40

@@ -16,9 +16,9 @@ from typing import NoReturn
 import click
 
 from odefs._extras import sentence as to_install
-from odefs.cli.messages import fail, logs_json, write_error
 from odefs.cli.option_records import Command
 from odefs.cli.signals import KINDS, WORDS, raising_on_signals, received_code
+from odefs.cli.terminal.messages import fail, logs_json, write_error
 
 
 @contextmanager
@@ -134,7 +134,7 @@ def reports_errors(command: Command) -> Command:
         type=click.Choice(["text", "json"]),
         default="text",
         show_default=True,
-        expose_value=False,  # read by odefs.cli.messages before parsing
+        expose_value=False,  # read by odefs.cli.terminal.messages before parsing
         help="Format of messages and progress on standard error; json: one object per line.",
     )
     debug = click.option("--debug", is_flag=True, help="Show the traceback of errors.")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from odefs.cli import options
-from odefs.cli.messages import say_limit
 from odefs.cli.scoring import open_table_model
+from odefs.cli.terminal.messages import say_limit
 
 if TYPE_CHECKING:
     from odefs.tables.model_files import TableModel

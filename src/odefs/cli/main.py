@@ -53,8 +53,8 @@ def _group() -> "click.Group":
     """The command group; click is imported here because it is an optional dependency."""
     import click
 
-    from odefs.cli.messages import choose_formats, usage_errors
     from odefs.cli.option_records import as_text
+    from odefs.cli.terminal.messages import choose_formats, usage_errors
 
     class LazyGroup(click.Group):
         def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -72,7 +72,7 @@ def _group() -> "click.Group":
         def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
             if cmd_name not in COMMANDS:
                 return None
-            command: click.Command = import_module(f"odefs.cli.{cmd_name}").command
+            command: click.Command = import_module(f"odefs.cli.commands.{cmd_name}").command
             return as_text(command)
 
     # --verbose is eager, that is, parsed first: the two options may be given in either order.

@@ -58,7 +58,7 @@ class _Text(click.types.StringParamType):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        from odefs.tables.readers.file_names import readable
+        from odefs.tables.readers.names import readable
 
         return readable(super().convert(value, param, ctx))
 

@@ -24,7 +24,7 @@ def _cell_range(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> str | None:
     if value is not None:
-        from odefs.tables.readers.placement import CellRange
+        from odefs.tables.readers.options import CellRange
 
         try:
             CellRange.parse(value)

@@ -81,7 +81,7 @@ def _choose_page(
 ) -> tuple[Path | None, bool, bool]:
     """Path of the report, whether it may be overwritten, and whether its packages are missing."""
     from odefs.report import missing_packages
-    from odefs.tables.readers.source_kinds import source_name
+    from odefs.tables.readers.sources.kinds import source_name
 
     page, force = writing.report_path, writing.force
     if page or writing.no_report or not by_default or "-" in (file, writing.output):
@@ -173,8 +173,8 @@ def default_page(file: str, table: str | None = None, sheet: str | None = None) 
 
 def default_target(file: str, own_suffix: str, table: str | None = None) -> Path:
     """Default path of an output: in the working directory, named after the table."""
-    from odefs.tables.readers.addresses import scheme_of
-    from odefs.tables.readers.source_kinds import source_stem
+    from odefs.tables.readers.sources.addresses import scheme_of
+    from odefs.tables.readers.sources.kinds import source_stem
 
     if glob.has_magic(file) and not scheme_of(file) and not Path(file).exists():
         return Path(f"table{own_suffix}")

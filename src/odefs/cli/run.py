@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from odefs.models.odefs import ODEFSModel
     from odefs.tables.detection import TableDetection
     from odefs.tables.notes import Provenance
-    from odefs.tables.readers.local_tables import LocalTable
     from odefs.tables.readers.open import Reading
+    from odefs.tables.readers.sources.locate import LocalTable
     from odefs.tables.table import Table
 
 
@@ -36,8 +36,8 @@ def is_large(
 ) -> bool:
     """Whether the file must be read in parts; raises if memory is too small even for that."""
     from odefs.system.memory import available_memory, reduce_reader_memory
-    from odefs.tables.readers.local_tables import as_local
     from odefs.tables.readers.memory_estimate import fits
+    from odefs.tables.readers.sources.locate import as_local
 
     path = as_local(file).path
     # What comes through a pipe can be read once only.
@@ -67,8 +67,8 @@ def require_memory(
     """
     from odefs.exceptions import TableError
     from odefs.system.memory import BASELINE, available_memory, configured_limit
-    from odefs.tables.readers.local_tables import as_local
     from odefs.tables.readers.memory_estimate import bytes_in_memory, least_memory
+    from odefs.tables.readers.sources.locate import as_local
 
     local = as_local(file)
     if local.path == "-":
@@ -105,8 +105,8 @@ def named_errors(file: "str | LocalTable", output: str | None = None) -> Iterato
     Errors that start with the name of the ``output`` concern that file and stay as they are.
     """
     from odefs.exceptions import TableError
-    from odefs.tables.readers.local_tables import as_local
-    from odefs.tables.readers.source_kinds import table_name
+    from odefs.tables.readers.sources.kinds import table_name
+    from odefs.tables.readers.sources.locate import as_local
 
     local = as_local(file)
     shown, name = local.shown, table_name(file) if isinstance(file, str) else local.name
@@ -125,8 +125,8 @@ def named_errors(file: "str | LocalTable", output: str | None = None) -> Iterato
 
 def command_line() -> str:
     """The command line as the user typed it, without the passwords of addresses."""
-    from odefs.tables.readers.addresses import without_secrets
-    from odefs.tables.readers.file_names import readable
+    from odefs.tables.readers.names import readable
+    from odefs.tables.readers.sources.addresses import without_secrets
 
     return shlex.join(["odefs", *(without_secrets(readable(part)) for part in sys.argv[1:])])
 

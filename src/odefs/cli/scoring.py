@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from odefs.tables.detection import TableDetection
     from odefs.tables.drift import ColumnDrift
     from odefs.tables.model_files import TableModel
-    from odefs.tables.readers.local_tables import LocalTable
     from odefs.tables.readers.open import Reading
-    from odefs.tables.readers.read_options import ReadOptions
+    from odefs.tables.readers.options import ReadOptions
+    from odefs.tables.readers.sources.locate import LocalTable
 
 
 @dataclass(frozen=True, kw_only=True)

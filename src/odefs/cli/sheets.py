@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import click
 
 from odefs.cli import options
-from odefs.cli.messages import document_text, fail, say_warning, write_document
+from odefs.cli.terminal.messages import document_text, fail, say_warning, write_document
 
 if TYPE_CHECKING:
     from odefs.tables.readers.open import Reading
@@ -105,9 +105,9 @@ def _names(file: str, sheet: str | None) -> list[str] | None:
     if sheet != ALL:
         return None
     from odefs.cli.run import named_errors
+    from odefs.tables.readers.excel.sheets import sheets_to_read
+    from odefs.tables.readers.file_kinds import EXCEL
     from odefs.tables.readers.inputs import suffix_of
-    from odefs.tables.readers.sheets import sheets_to_read
-    from odefs.tables.readers.suffixes import EXCEL
 
     if not Path(file).is_file():
         if file == "-":

@@ -107,7 +107,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 def _say(code: int) -> None:
     output = {2: f"odefs: {WORDS[code]}\n".encode()}
     # As above: if it was not imported, no format has been chosen yet.
-    parting_bytes = getattr(sys.modules.get("odefs.cli.messages"), "parting_bytes", None)
+    parting_bytes = getattr(sys.modules.get("odefs.cli.terminal.messages"), "parting_bytes", None)
     if parting_bytes is not None:
         with suppress(Exception):
             output = parting_bytes(WORDS[code], KINDS[code], code)

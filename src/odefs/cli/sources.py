@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from odefs.cli import options
-from odefs.cli.progress import progress
+from odefs.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from odefs.tables.readers.local_tables import LocalTable
-    from odefs.tables.readers.read_options import ReadOptions
+    from odefs.tables.readers.options import ReadOptions
+    from odefs.tables.readers.sources.locate import LocalTable
 
 
 def read_options(reading: options.Reading) -> "ReadOptions":
     """How to read the file, as far as the command line says."""
-    from odefs.tables.readers.read_options import ReadOptions
+    from odefs.tables.readers.options import ReadOptions
 
     return ReadOptions(
         reading.sheet,
@@ -30,9 +30,9 @@ def read_options(reading: options.Reading) -> "ReadOptions":
 @contextmanager
 def local_table(file: str, reading: options.Reading, quiet: bool) -> "Iterator[LocalTable]":
     """The local file of a table, downloaded or converted if necessary, for the ``with`` block."""
-    from odefs.tables.readers.local_tables import located
-    from odefs.tables.readers.read_options import check_options
-    from odefs.tables.readers.source_kinds import CHOICES, kind_of, source_name
+    from odefs.tables.readers.options import check_options
+    from odefs.tables.readers.sources.kinds import CHOICES, kind_of, source_name
+    from odefs.tables.readers.sources.locate import located
 
     if kind_of(file) in CHOICES["query"]:
         # Rows of a database become a parquet file.

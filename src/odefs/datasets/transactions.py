@@ -25,11 +25,11 @@ def truth_path() -> Path:
     return Path(str(files("odefs.datasets") / "files" / "transactions_truth.csv"))
 
 
-def make_transactions(seed: int = SEED) -> tuple[list[dict[str, Cell]], dict[str, str]]:
+def make_transactions() -> tuple[list[dict[str, Cell]], dict[str, str]]:
     """Return the rows of the table, and the kind of each unusual transaction by its number."""
     import numpy as np
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     typical = {
         "grocery": 38,
         "fuel": 55,

@@ -76,8 +76,69 @@ class Reason:
         return round(max(self.percentile, 100 - self.percentile) - (self.equal or 0) / 2, 6)
 
 
+class _RowExplanations:
+    """What explanations have in common: their length, array and display, and answered rows."""
+
+    values: np.ndarray
+    feature_names: np.ndarray
+    answers: AnswerParts | None
+
+    def __repr__(self) -> str:
+        return as_text(self._title(), self._lines(), len(self))
+
+    def _repr_html_(self) -> str:
+        return as_html(self._title(), self._lines(), len(self))
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
+        # NumPy 1 lacks ``copy=None``, "if needed" in NumPy 2.
+        found = np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
+        if copy is False and found is not self.values:
+            raise ValueError(
+                f"Contributions of type {self.values.dtype} cannot become {dtype} without a copy: "
+                "allow one."
+            )
+        return found
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0])
+
+    def reasons(self, rows: npt.ArrayLike | None = None, k: int = 3) -> list[list[Reason]]:
+        raise NotImplementedError
+
+    def resembles(self, rows: npt.ArrayLike | None = None) -> list[list[Resemblance]]:
+        """Answered rows that rows resemble, and what this adds to their scores.
+
+        Parameters
+        ----------
+        rows : int or array-like of int or bool, optional
+            As in :meth:`reasons`.
+
+        Returns
+        -------
+        list of list of Resemblance
+            One list for each row, largest amount first; empty for models without answers.
+        """
+        numbers = _row_numbers(rows, len(self)).tolist()
+        return [[] if self.answers is None else self.answers.of(row) for row in numbers]
+
+    def _title(self) -> str:
+        rows, columns = len(self), self.feature_names.size
+        counts = (
+            f"{rows:,} {'row' if rows == 1 else 'rows'} and "
+            f"{columns:,} {'column' if columns == 1 else 'columns'}"
+        )
+        return f"{type(self).__name__} of {counts}"
+
+    def _lines(self) -> list[Line]:
+        shown = self.reasons(np.arange(min(len(self), ROWS)), k=3)
+        return [
+            (row, [(reason.column, reason.value, reason.excess) for reason in reasons])
+            for row, reasons in enumerate(shown)
+        ]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explanation(_RowExplanations):
     """Contributions of all columns; ``numpy.asarray`` of it is ``values``.
 
     Attributes
@@ -103,18 +164,6 @@ class Explanation:
     filled: np.ndarray | None = None
     """For the input of a pipeline: which missing cells its steps replaced by numbers."""
     answers: AnswerParts | None = None
-
-    def __repr__(self) -> str:
-        return as_text(_title(self), _lines(self), len(self))
-
-    def _repr_html_(self) -> str:
-        return as_html(_title(self), _lines(self), len(self))
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
-        return _as_array(self.values, dtype, copy)
-
-    def __len__(self) -> int:
-        return int(self.values.shape[0])
 
     @property
     def excess(self) -> np.ndarray:
@@ -165,21 +214,6 @@ class Explanation:
         )
         return some.top(k).reasons()
 
-    def resembles(self, rows: npt.ArrayLike | None = None) -> list[list[Resemblance]]:
-        """Answered rows that rows resemble, and what this adds to their scores.
-
-        Parameters
-        ----------
-        rows : int or array-like of int or bool, optional
-            As in :meth:`reasons`.
-
-        Returns
-        -------
-        list of list of Resemblance
-            One list for each row, largest amount first; empty for models without answers.
-        """
-        return _resembled(self.answers, rows, len(self))
-
     def to_shap(self) -> Any:
         """As a ``shap.Explanation``, for SHAP's plots (beeswarm, waterfall, bar, heatmap).
 
@@ -192,18 +226,8 @@ class Explanation:
         return to_shap(self)
 
 
-def _as_array(values: np.ndarray, dtype: npt.DTypeLike | None, copy: bool | None) -> np.ndarray:
-    """The result of ``__array__``; NumPy 1 lacks ``copy=None``, "if needed" in NumPy 2."""
-    found = np.array(values, dtype=dtype) if copy else np.asarray(values, dtype=dtype)
-    if copy is False and found is not values:
-        raise ValueError(
-            f"Contributions of type {values.dtype} cannot become {dtype} without a copy: allow one."
-        )
-    return found
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class TopExplanation:
+class TopExplanation(_RowExplanations):
     """The top columns of each row: arrays have ``k`` columns, best first.
 
     ``columns`` holds their numbers.
@@ -217,18 +241,6 @@ class TopExplanation:
     attribution: str = ""
     filled: np.ndarray | None = None
     answers: AnswerParts | None = None
-
-    def __repr__(self) -> str:
-        return as_text(_title(self), _lines(self), len(self))
-
-    def _repr_html_(self) -> str:
-        return as_html(_title(self), _lines(self), len(self))
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
-        return _as_array(self.values, dtype, copy)
-
-    def __len__(self) -> int:
-        return int(self.values.shape[0])
 
     @property
     def excess(self) -> np.ndarray:
@@ -253,10 +265,6 @@ class TopExplanation:
         """
         return [self._reasons(row)[:k] for row in _row_numbers(rows, len(self)).tolist()]
 
-    def resembles(self, rows: npt.ArrayLike | None = None) -> list[list[Resemblance]]:
-        """As :meth:`Explanation.resembles`."""
-        return _resembled(self.answers, rows, len(self))
-
     def _reasons(self, row: int) -> list[Reason]:
         excess = self.excess[row]
         return [
@@ -275,30 +283,6 @@ class TopExplanation:
         return _is_missing(self.data[row, place]) and (
             self.filled is None or not self.filled[row, place]
         )
-
-
-def _title(found: "Explanation | TopExplanation") -> str:
-    rows, columns = len(found), found.feature_names.size
-    counts = (
-        f"{rows:,} {'row' if rows == 1 else 'rows'} and "
-        f"{columns:,} {'column' if columns == 1 else 'columns'}"
-    )
-    return f"{type(found).__name__} of {counts}"
-
-
-def _lines(found: "Explanation | TopExplanation") -> list[Line]:
-    shown = found.reasons(np.arange(min(len(found), ROWS)), k=3)
-    return [
-        (row, [(reason.column, reason.value, reason.excess) for reason in reasons])
-        for row, reasons in enumerate(shown)
-    ]
-
-
-def _resembled(
-    answers: AnswerParts | None, rows: npt.ArrayLike | None, n_rows: int
-) -> list[list[Resemblance]]:
-    numbers = _row_numbers(rows, n_rows).tolist()
-    return [[] if answers is None else answers.of(row) for row in numbers]
 
 
 def _row_numbers(rows: npt.ArrayLike | None, n_rows: int) -> np.ndarray:

@@ -54,11 +54,9 @@ def judge_rows(estimator: "OutlierModel", X: object) -> RowScores:
     return _rounded(open_rows(estimator, X).judged(estimator._model))
 
 
-def judge_matrix(
-    estimator: "OutlierModel", X: np.ndarray, names: tuple[str, ...] | None = None
-) -> RowScores:
-    """Scores and agreement of the rows of a matrix, with separate column names."""
-    _check_columns(estimator, X.shape[1], names)
+def judge_matrix(estimator: "OutlierModel", X: np.ndarray) -> RowScores:
+    """Scores and agreement of the rows of a matrix without column names."""
+    _check_columns(estimator, X.shape[1], None)
     require_finite(X, estimator.missing == "ignore")
     return _rounded(estimator._engine(X).judged(estimator._model))
 

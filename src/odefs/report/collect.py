@@ -26,7 +26,7 @@ from odefs.report.outlier_groups import collect_kinds
 from odefs.report.pca_map import collect_map
 from odefs.report.rows import collect_rows, foremost_rows
 from odefs.report.scores import collect_scores, mean_agreement, plain
-from odefs.tables.answer_lines import key_name
+from odefs.tables.answers.lines import key_name
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import (
     Extent,

@@ -10,7 +10,7 @@ import numpy as np
 
 from odefs.report.scores import plain
 from odefs.tables import messages
-from odefs.tables.answer_lines import csv_line
+from odefs.tables.answers.lines import csv_line
 from odefs.tables.columns import Columns
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent, plain_cell, shown_id

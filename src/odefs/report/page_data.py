@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from odefs.tables import messages
-from odefs.tables.answer_lines import report_header
-from odefs.tables.answers import FINGERPRINT, FINGERPRINT_DIGITS
+from odefs.tables.answers.file import FINGERPRINT, FINGERPRINT_DIGITS
+from odefs.tables.answers.lines import report_header
 from odefs.tables.messages.reasons import Cell, RowRecord
 
 EXACT_INTEGERS = 2**53

@@ -13,7 +13,7 @@ from pathlib import Path
 from odefs.exceptions import TableError
 from odefs.review import Review
 from odefs.review_page.row_view import RowViews
-from odefs.tables.answers import ANSWERS, Answer, AnswerFile, answered
+from odefs.tables.answers.file import ANSWERS, Answer, AnswerFile, answered
 from odefs.tables.messages import review as messages
 
 SMALL_CHANCE = 0.05

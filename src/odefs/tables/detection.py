@@ -16,13 +16,13 @@ from odefs.inspection.explanation import Explanation, Reason
 from odefs.kernels.row_reductions import descending_ranks
 from odefs.models.base import OutlierModel
 from odefs.tables.checks.record import ValueCheck
-from odefs.tables.column_contributions import explain_encoded
 from odefs.tables.columns import Columns
 from odefs.tables.displayed_rows import Extent, all_rows, row_labels
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.flagging import Flagging
 from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
-from odefs.tables.reasons import ReasonFinder
+from odefs.tables.reasons.contributions import explain_encoded
+from odefs.tables.reasons.find import ReasonFinder
 from odefs.tables.table import Table
 
 

@@ -24,7 +24,7 @@ from odefs.tables.arrow_columns import (
     seconds_since,
 )
 from odefs.tables.columns import LARGE, SECONDS_PER_DAY, Column, Columns
-from odefs.tables.readers.polars_names import nameless
+from odefs.tables.readers.names import nameless
 
 if TYPE_CHECKING:
     import pyarrow as pa

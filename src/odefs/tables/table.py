@@ -22,8 +22,8 @@ from odefs.exceptions import TableError
 from odefs.system.atomic_write import error_number
 from odefs.tables.columns import Column, Columns
 from odefs.tables.frames import checked_frame, columns_of, frame_names
-from odefs.tables.readers.common_types import as_schema, common_schema
-from odefs.tables.readers.quotes import unreadable
+from odefs.tables.readers.columnar.common_types import as_schema, common_schema
+from odefs.tables.readers.error_messages import unreadable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,6 +6,6 @@ that have suspects finds their rows. Scores and ranks do not depend on any of th
 """
 
 from odefs.tables.checks.find import find_checks, with_names
-from odefs.tables.checks.record import CheckKind, ValueCheck
+from odefs.tables.checks.record import ValueCheck
 
-__all__ = ["CheckKind", "ValueCheck", "find_checks", "with_names"]
+__all__ = ["ValueCheck", "find_checks", "with_names"]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from odefs.tables.columns import SECONDS_PER_DAY
-from odefs.tables.readers.file_names import readable
+from odefs.tables.readers.names import readable
 
 MISSING = "missing"
 HIDDEN = "(hidden)"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from odefs.engines.parquet import parts_of
 from odefs.exceptions import TableError
-from odefs.tables.readers.dialect import is_text
-from odefs.tables.readers.source_kinds import ADDRESSES, kind_of
-from odefs.tables.readers.suffixes import OTHER, READABLE
+from odefs.tables.readers.file_kinds import OTHER, READABLE
+from odefs.tables.readers.sources.kinds import ADDRESSES, kind_of
+from odefs.tables.readers.text.dialect import is_text
 
 
 def standard_input() -> bytes:

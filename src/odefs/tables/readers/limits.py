@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from odefs.exceptions import TableError
-from odefs.tables.readers.name_lists import listed
-from odefs.tables.readers.option_names import has_option
+from odefs.tables.readers.error_messages import has_option, listed
 
 MAX_COLUMNS = 20_000
 ALWAYS_BYTES = 200 * 10**6

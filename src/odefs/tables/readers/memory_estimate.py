@@ -14,13 +14,13 @@ from pathlib import Path
 from odefs.engines.parquet import parts_of
 from odefs.exceptions import TableError
 from odefs.system.memory import BASELINE, memory_budget
-from odefs.tables.readers.compressed_files import compression_ratio, text_beginning
-from odefs.tables.readers.dialect import DELIMITERS, HEAD_BYTES
-from odefs.tables.readers.excel_limits import excel_bytes, is_zipped
+from odefs.tables.readers.compression import compression_ratio, text_beginning
+from odefs.tables.readers.excel.limits import excel_bytes, is_zipped
+from odefs.tables.readers.excel.sheets import choose_sheet
+from odefs.tables.readers.file_kinds import ARROW, EXCEL, LINES, TEXT
 from odefs.tables.readers.inputs import suffix_of
 from odefs.tables.readers.limits import ALWAYS_BYTES, most_bytes
-from odefs.tables.readers.sheets import choose_sheet
-from odefs.tables.readers.suffixes import ARROW, EXCEL, LINES, TEXT
+from odefs.tables.readers.text.dialect import DELIMITERS, HEAD_BYTES
 
 CELL_BYTES = 35
 """Memory of a cell as read, as float64 in the table, and encoded, without the libraries."""

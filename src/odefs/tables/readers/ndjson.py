@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from odefs.exceptions import TableError
-from odefs.tables.readers.compressed_files import beginning
+from odefs.tables.readers.compression import beginning
 
 if TYPE_CHECKING:
     import polars as pl

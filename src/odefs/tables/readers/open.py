@@ -2,7 +2,7 @@
 
 Formats are delimited text, parquet, arrow, ndjson and Excel. A folder or glob of parquet files and
 standard input are read as one table (:mod:`odefs.tables.readers.inputs`). Other sources are
-converted to such files first (:mod:`odefs.tables.readers.local_tables`).
+converted to such files first (:mod:`odefs.tables.readers.sources.locate`).
 """
 
 import os
@@ -16,20 +16,19 @@ from odefs._extras import command
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import WRITE_ERRNOS, error_number
 from odefs.tables.notes import Note, other_sheet_names
-from odefs.tables.readers.columnar_limits import require_modest_arrow, require_modest_parquet
-from odefs.tables.readers.content_kinds import require_content
-from odefs.tables.readers.excel import read_sheet
-from odefs.tables.readers.file_names import path_for_polars, path_for_scans
+from odefs.tables.readers.columnar.limits import require_modest_arrow, require_modest_parquet
+from odefs.tables.readers.columnar.to_parquet import sink_parquet, without_wide_integers
+from odefs.tables.readers.error_messages import first_line, unreadable
+from odefs.tables.readers.excel.read import read_sheet
+from odefs.tables.readers.excel.sheet_table import SheetTable
+from odefs.tables.readers.file_kinds import ARROW, EXCEL, LINES, READABLE, TEXT, require_content
 from odefs.tables.readers.inputs import existing_input, fingerprint, standard_input, suffix_of
 from odefs.tables.readers.limits import require_height, require_width
-from odefs.tables.readers.local_tables import LocalTable, locate, located
+from odefs.tables.readers.names import path_for_polars, path_for_scans
 from odefs.tables.readers.ndjson import lines_schema
-from odefs.tables.readers.quotes import first_line, unreadable
-from odefs.tables.readers.read_options import PLAIN, ReadOptions, check_options
-from odefs.tables.readers.sheet_table import SheetTable
-from odefs.tables.readers.suffixes import ARROW, EXCEL, LINES, READABLE, TEXT
-from odefs.tables.readers.text import TextTable, read_text
-from odefs.tables.readers.to_parquet import sink_parquet, without_wide_integers
+from odefs.tables.readers.options import PLAIN, ReadOptions, check_options
+from odefs.tables.readers.sources.locate import LocalTable, locate, located
+from odefs.tables.readers.text.read import TextTable, read_text
 from odefs.tables.table import HeldTable, ParquetTable, Table
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from odefs._extras import command
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
-from odefs.tables.readers.polars_names import nameless
+from odefs.tables.readers.names import nameless
 from odefs.tables.writers.formulas import formula_cells
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import atomic_write, error_number
 from odefs.tables.notes import Note
-from odefs.tables.readers.common_types import MOST_DIGITS
-from odefs.tables.readers.polars_names import nameless
+from odefs.tables.readers.columnar.common_types import MOST_DIGITS
+from odefs.tables.readers.names import nameless
 from odefs.tables.writers.excel import write_sheet
 from odefs.tables.writers.formulas import defused
 

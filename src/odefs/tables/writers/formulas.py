@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from odefs.tables.readers.polars_names import nameless
+from odefs.tables.readers.names import nameless
 
 if TYPE_CHECKING:
     import polars as pl

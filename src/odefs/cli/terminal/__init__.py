@@ -1,0 +1,1 @@
+"""Output on the terminal: messages, progress, and the screen with its tables."""

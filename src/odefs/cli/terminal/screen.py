@@ -1,0 +1,229 @@
+"""Terminal output: the table, its outliers with reasons, and the columns of the model.
+
+Names and values come from the user's data: square brackets in them are not markup, and control
+characters do not reach the terminal.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from odefs._extras import command
+from odefs.cli.terminal.text_table import Column, table_lines, wrap
+from odefs.kernels.row_reductions import median
+from odefs.report.rows import foremost_rows
+from odefs.tables import messages
+from odefs.tables.displayed_rows import shown_checks, shown_names, shown_notes
+from odefs.tables.messages import percent, reason_details, reason_text, without_controls
+
+if TYPE_CHECKING:
+    from odefs.cli.outputs import Targets
+    from odefs.tables.checks import ValueCheck
+    from odefs.tables.detection import TableDetection
+    from odefs.tables.drift import ColumnDrift
+    from odefs.tables.notes import Note
+
+SHOWN_FALLBACKS = ("off_device",)
+"""Other fallbacks concern the training, and are listed in the report."""
+
+NOTES_ON_VALUES = ("text_format", "unreadable_cells", "leading_zeros")
+"""Notes that say how the values of a column are used, and nothing if it is left out."""
+
+UNLIMITED = 10_000
+"""Width if standard output is not a terminal, where lines must not be wrapped."""
+SHOWN_CHECKS = 5
+
+
+class Screen:
+    """Standard output: plain in a pipe, with bold text and wrapped on a terminal."""
+
+    def __init__(self) -> None:
+        columns = os.environ.get("COLUMNS", "")
+        # COLUMNS=0 would show nothing, so it is ignored.
+        given = columns.isdecimal() and int(columns) > 0
+        is_terminal = sys.stdout.isatty()
+        self.width = shutil.get_terminal_size().columns if given or is_terminal else UNLIMITED
+        self.has_styles = (is_terminal or _is_set("FORCE_COLOR")) and not (
+            _is_set("NO_COLOR") or os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+        )
+
+    def say(self, text: str = "", bold: bool = False) -> None:
+        """Print one or more lines without control characters."""
+        lines = map(without_controls, text.split("\n"))
+        self._print([part for line in lines for part in wrap(line, self.width)], bold)
+
+    def table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+        """Print a table whose cells are lines without control characters."""
+        header, lines = table_lines(columns, rows, self.width)
+        self._print(header, bold=True)
+        self._print(lines)
+
+    def _print(self, lines: Sequence[str], bold: bool = False) -> None:
+        if bold and self.has_styles:
+            lines = [click.style(line, bold=True) if line else line for line in lines]
+        if lines:
+            click.echo("\n".join(lines), color=self.has_styles)
+
+
+def _is_set(variable: str) -> bool:
+    return os.environ.get(variable, "") != ""
+
+
+def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
+    """Show the table, its top-ranked outliers with reasons, and the columns of the model."""
+    name = found.source.get("name", "table")
+    out.say(
+        f"{_line(name)}: {messages.count(found.n_rows, 'row')}, "
+        f"{messages.count(len(found.encoder.columns), 'column')} used",
+        bold=True,
+    )
+    show_checks(out, shown_checks(found))
+    ordinary = messages.ordinary(median(found.scores if found.part is None else found.part.scores))
+    out.say(f"{messages.flagged(found.n_flagged, found.convention)} {ordinary}\n")
+    if top:
+        groups = foremost_rows(found, found.order, top)
+        out.table(*outlier_table(found, groups))
+        show_agreement(out, found, [group[0] for group in groups])
+    show_columns(out, found)
+    if found.labels:
+        out.say(messages.labels(found.labels))
+    show_reading(out, found)
+
+
+def show_agreement(out: Screen, found: "TableDetection", rows: Sequence[int]) -> None:
+    """Show what the agreement means; ``rows`` are those of the table."""
+    if found.agreement is None:
+        return
+    none = any(found.agreement[row] == 0 and found.is_outlier[row] for row in rows)
+    out.say(f"{messages.AGREEMENT} {messages.NO_AGREEMENT}" if none else messages.AGREEMENT)
+
+
+def show_reading(out: Screen, found: "TableDetection") -> None:
+    """Show how the table was read: columns left out, formats recognised, what was not possible."""
+    if found.part is not None:
+        out.say(messages.sampled(found.part.judged_by, found.part.drawn.size))
+    for line in messages.left_out_lines(found.left_out):
+        out.say(f"Left out: {line}")
+    checks = shown_checks(found)
+    notes = [note for note in shown_notes(found) if not _is_replaced(note, found, checks)]
+    for line in messages.note_lines(notes):
+        out.say(f"Note: {line}")
+    for fallback in getattr(found.model, "fit_info_", {}).get("fallbacks", []):
+        if fallback.kind in SHOWN_FALLBACKS:
+            out.say(_line(fallback.message))
+
+
+def _is_replaced(note: "Note", found: "TableDetection", checks: Sequence["ValueCheck"]) -> bool:
+    """Whether a check shows the same as a note, or the column of the note is left out."""
+    is_left_out = note.column in found.left_out and note.kind in NOTES_ON_VALUES
+    return is_left_out or any(check.replaces(note) for check in checks)
+
+
+def show_checks(out: Screen, checks: Sequence["ValueCheck"]) -> None:
+    """Show the most certain of the values to check."""
+    if not checks:
+        return
+    out.say(f"{messages.CHECKS_TITLE}:", bold=True)
+    for check in checks[:SHOWN_CHECKS]:
+        out.say(f"  {check} [{messages.check_rows(check.names, check.count)}]")
+    if len(checks) > SHOWN_CHECKS:
+        out.say(f"  {messages.more_checks(len(checks) - SHOWN_CHECKS)}")
+    out.say()
+
+
+def show_columns(out: Screen, found: "TableDetection") -> None:
+    """Show which columns reveal the flagged rows, and the weight of the learned columns.
+
+    Models that do not learn about columns show nothing.
+    """
+    if not hasattr(found.model, "feature_importances_"):
+        return
+    out.say(f"\n{_line(messages.importances(found.importances))}")
+    if found.noise:
+        out.say(_line(messages.noise(found.noise)))
+    trust = getattr(found.model, "trust_", None)
+    if trust is not None and (
+        text := messages.trusted(
+            trust, getattr(found.model, "trust", "auto") != "auto", bool(found.noise)
+        )
+    ):
+        out.say(text)
+
+
+def outlier_table(
+    found: "TableDetection", groups: Sequence[Sequence[int]]
+) -> tuple[list[Column], list[list[str]]]:
+    """The top-ranked rows with their reasons; the identical rows of a group share a line."""
+    identifier, names = shown_names(found)
+    agreement = [] if found.agreement is None else [Column("agree", is_right=True)]
+    columns = [
+        Column("rank", is_right=True),
+        Column(_line(identifier)),
+        Column("score", is_right=True),
+        *agreement,
+        Column("why"),
+    ]
+    rows = []
+    for group, reasons in zip(groups, found.reasons([group[0] for group in groups]), strict=True):
+        row = group[0]
+        name = _line(names[row]) + (f" and {len(group) - 1} more" if len(group) > 1 else "")
+        why = ", ".join(messages.reason_texts(reasons, found.hidden))
+        agree = [] if found.agreement is None else [percent(found.agreement[row])]
+        rows.append([str(found.ranks[row]), name, f"{found.scores[row]:.2f}", *agree, _line(why)])
+    return columns, rows
+
+
+def _line(text: object) -> str:
+    """A name or value on one line."""
+    return without_controls(str(text))
+
+
+def show_files(out: Screen, targets: "Targets", found: "TableDetection") -> None:
+    """Show the paths of the written files."""
+    if targets.scores:
+        out.say(f"Scores of all rows: {targets.scores}")
+    if targets.checks:
+        out.say(f"Values to check: {targets.checks}")
+    if targets.model:
+        hidden = sorted(found.hidden & set(found.encoder.input_columns))
+        out.say(_line(messages.model_saved(targets.model, hidden)))
+    if targets.page:
+        out.say(f"Report: {targets.page}")
+    elif targets.lacks_report:
+        out.say(f"No report was written, since it needs further packages: {command('report')}")
+
+
+def show_reasons(out: Screen, found: "TableDetection", rows: Sequence[int]) -> None:
+    """Show rows with every reason, the position of its value in the column and usual values."""
+    identifier, names = shown_names(found)
+    for row, reasons in zip(rows, found.reasons(rows, 5), strict=True):
+        mark = "stands out" if found.is_outlier[row] else "not flagged"
+        agree = ""
+        if found.agreement is not None:
+            agree = f", {messages.agreement(found.agreement[row])}"
+        rank = f"rank {found.ranks[row]} of {found.n_rows:,}"
+        place = f"score {found.scores[row]:.2f}, {rank}, {mark}{agree}"
+        out.say(f"{_line(identifier)} {_line(names[row])}: {place}", bold=True)
+        for reason in reasons:
+            hidden = reason.column in found.hidden
+            details = "" if hidden else reason_details(reason, found.hidden)
+            text = reason_text(reason, hidden) + (f" ({_line(details)})" if details else "")
+            out.say(f"  {text}: {reason.share:.0%} of the score")
+        if not reasons:
+            out.say("  no column is unusual")
+
+
+def show_drift(
+    out: Screen, drift: Sequence["ColumnDrift"], flagged: float, flagged_before: float | None
+) -> None:
+    """Show how the table differs from the training table."""
+    out.say(messages.flagged_share(flagged, flagged_before))
+    notable = [entry for entry in drift if entry.is_notable]
+    if not notable:
+        out.say(messages.NO_DRIFT)
+    for entry in notable:
+        out.say(f"  {messages.drift(entry)}")

@@ -1,0 +1,1 @@
+"""Pipelines of scikit-learn: contributions of their input columns to the scores."""

@@ -1,0 +1,1 @@
+"""Parquet and Arrow files: limits on their memory, common types, and temporary parquet files."""

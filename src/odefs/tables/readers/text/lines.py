@@ -1,0 +1,71 @@
+"""Lines of a text file split into fields, at a delimiter or at runs of spaces."""
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from odefs.tables.readers.layout.cells import Grid, is_name, numeric_columns
+from odefs.tables.readers.text.dialect import detect_separator, long_cells
+
+COMMENT = "#"
+SPACE = " "
+AGREEMENT = 0.9
+"""Share of the lines that must split into the same number of fields at runs of spaces."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of the file: its first line, from 0, its fields, and its text."""
+
+    number: int
+    fields: list[str]
+    text: str
+
+    @property
+    def is_comment(self) -> bool:
+        return self.text.startswith(COMMENT)
+
+
+def split_fields(line: str, separator: str, by_spaces: bool) -> list[str]:
+    """Split one line into fields."""
+    with long_cells():
+        line = line.strip() if by_spaces else line
+        return next(csv.reader([line], delimiter=separator, skipinitialspace=by_spaces), [])
+
+
+def split_rows(lines: Sequence[str], separator: str, by_spaces: bool) -> Iterator[Line]:
+    """Yield the rows that are not blank; a row with line breaks in quotes has its first line."""
+    with long_cells():
+        given = [f"{line.strip() if by_spaces else line}\n" for line in lines]
+        reader = csv.reader(given, delimiter=separator, skipinitialspace=by_spaces)
+        begin = 0
+        for fields in reader:
+            if any(cell.strip() for cell in fields):
+                yield Line(begin, fields, lines[begin])
+            begin = reader.line_num
+
+
+def is_split_by_spaces(lines: Sequence[str], delimiter: str | None) -> bool:
+    """Whether fields are separated by runs of spaces, and by no other delimiter."""
+    lines = list(filter(None, map(str.strip, lines)))
+    if delimiter is not None:
+        return delimiter == SPACE and any("  " in line for line in lines)
+    if len(lines) < 3 or SPACE not in lines[-1]:
+        return False
+    other = detect_separator("\n".join(lines))
+    if any(other in line for line in lines[1:]):
+        return False
+    return _is_table([split_fields(line, SPACE, by_spaces=True) for line in lines])
+
+
+def _is_table(rows: Sequence[list[str]]) -> bool:
+    """Whether rows have a header, and below it mostly the same number of fields, with numbers."""
+    widths = Counter(map(len, rows))
+    width, count = widths.most_common(1)[0]
+    first = next((k for k, row in enumerate(rows) if len(row) >= width - 1), 0)
+    same = [row for row in rows[first + 1 :] if len(row) == width]
+    if width < 2 or count < AGREEMENT * (len(rows) - first) or not all(map(is_name, rows[first])):
+        return False
+    grid = Grid.of(same)
+    return bool(same) and bool(numeric_columns(grid, range(len(same)), range(width)))
