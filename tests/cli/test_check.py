@@ -32,6 +32,8 @@ def folder(tmp_path_factory):
     misspelt = pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("restaurannt"))
     wrong = good.with_columns(misspelt.otherwise("category").alias("category"))
     wrong.write_csv(folder / "values.csv")
+    # Within the training range, and without other differences.
+    good.filter(pl.col("amount") > pl.col("amount").median()).write_csv(folder / "shift.csv")
     return folder
 
 
@@ -49,6 +51,9 @@ def check(folder, *arguments):
         (("drift.csv", "--fail-on", "drift"), 3),
         (("drift.csv", "--fail-on", "drift", "--max-drift", "0.5"), 0),
         (("drift.csv", "--fail-on", "values"), 0),
+        (("shift.csv",), 0),
+        (("shift.csv", "--fail-on", "drift"), 3),
+        (("shift.csv", "--fail-on", "values"), 0),
         (("values.csv", "--fail-on", "values"), 3),
         (("values.csv", "--fail-on", "drift", "--max-drift", "0.01"), 0),
         (("good.csv", "--fail-on", "everything"), 2),

@@ -137,6 +137,7 @@ def as_metrics(checked: Checked) -> str:
             ("out_of_range", entry.out_of_range),
             ("unseen", entry.unseen_share),
             ("missing_change", entry.missing_now - entry.missing_before),
+            ("shift", entry.shift),
         )
     ]
     families: list[tuple[str, str, Samples]] = [

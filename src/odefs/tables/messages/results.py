@@ -178,7 +178,10 @@ def agreement(share: float) -> str:
     return f"{percent(share)} of the model agrees"
 
 
-NO_DRIFT = "No column differs from training: no value out of range, no unseen category."
+NO_DRIFT = (
+    "No column differs from training: no value out of range, no unseen category, no distribution "
+    "that has shifted."
+)
 
 
 def drift(entry: "ColumnDrift") -> str:
@@ -192,6 +195,11 @@ def drift(entry: "ColumnDrift") -> str:
         parts.append(unseen + (f" ({named})" if named else ""))
     if entry.missing_now != entry.missing_before:
         parts.append(f"{entry.missing_now:.2%} missing, {entry.missing_before:.2%} in training")
+    if entry.cut is not None:
+        above = f"{_share(entry.above_now)} of the values above {number(entry.cut)}"
+        parts.append(f"{above}, {_share(entry.above_before)} in training")
+    elif entry.shift:
+        parts.append(f"the distribution differs in {_share(entry.shift)} of the values")
     return without_controls(f"{entry.column}: {'; '.join(parts)}")
 
 
@@ -211,14 +219,22 @@ def unreadable_column(column: str, kind: str) -> str:
 
 
 def _share(share: float) -> str:
-    """Format a share above 0, which must not be displayed as 0."""
-    return f"{share:.2%}" if share >= 0.0001 else "under 0.01%"
+    """Format a share; one above 0 must not be displayed as 0."""
+    return f"{share:.2%}" if share >= 0.0001 or share == 0 else "under 0.01%"
 
 
-def flagged_share(share: float, in_training: float | None) -> str:
+def flagged_share(share: float, in_training: float | None, many_more: bool = False) -> str:
     """Return the share of flagged rows, compared with training."""
     before = "" if in_training is None else f", {in_training:.2%} in training"
-    return f"Flagged: {share:.2%} of the rows{before}"
+    return f"Flagged: {share:.2%} of the rows{before}{FAR_MORE if many_more else ''}"
+
+
+FAR_MORE = ": far more than in a table like it"
+
+
+def many_more_flagged(share: float, in_training: float) -> str:
+    """Return that the share of flagged rows shows a table unlike the training table."""
+    return f"{share:.2%} of the rows are flagged, {in_training:.2%} in training{FAR_MORE}."
 
 
 def too_many_flagged(share: float, allowed: float, multiple: str | None) -> str:
