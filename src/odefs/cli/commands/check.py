@@ -149,7 +149,13 @@ def command(run: CheckRun) -> None:
 
 
 def _checked(run: CheckRun, scored: "Scored", allowed: float | None) -> "Checked":
-    from odefs.cli.check_results import Checked, Finding, drift_findings, value_findings
+    from odefs.cli.check_results import (
+        Checked,
+        Finding,
+        drift_findings,
+        first_lines,
+        value_findings,
+    )
     from odefs.tables.checks import find_checks, with_names
     from odefs.tables.displayed_rows import shown_drift
     from odefs.tables.messages import many_more_flagged, too_many_flagged
@@ -170,7 +176,7 @@ def _checked(run: CheckRun, scored: "Scored", allowed: float | None) -> "Checked
     elif limit is None and flags_many_more(scored, run.flagging):
         text = many_more_flagged(share, share_in_training(scored.model, None))
         findings.append(Finding("flagged", "flagged rows", text, "drift" in rules))
-    findings += value_findings(checks, "values" in rules)
+    findings += value_findings(checks, first_lines(table, checks), "values" in rules)
     findings += drift_findings(drift, run.max_drift, "drift" in rules)
     judged = (*(["flagged"] if limit is not None or "drift" in rules else []), *rules)
     return Checked(
