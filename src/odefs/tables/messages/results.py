@@ -71,21 +71,43 @@ def headline(summary: dict[str, Any]) -> str:
         return f"{flags} flagged of {count(rows)}, no more than without outliers."
     if not n_flagged:
         return f"None of {count(rows, 'row')} stands out."
-    columns = dict.fromkeys(
-        trait["column"] for kind in summary["kinds"] for trait in kind["traits"]
-    )
     stand = "stands" if n_flagged == 1 else "stand"
-    return _with_columns(f"{count(n_flagged)} of {count(rows, 'row')} {stand} out", list(columns))
+    return _with_columns(
+        f"{count(n_flagged)} of {count(rows, 'row')} {stand} out", summary["kinds"]
+    )
 
 
-def _with_columns(start: str, columns: Sequence[str]) -> str:
-    """Return a sentence with as many columns as fit into two lines of a narrow window."""
-    if not columns:
-        return f"{start}."
+def _with_columns(start: str, kinds: Sequence[dict[str, Any]]) -> str:
+    """Return a sentence with as many columns as fit into two lines of a narrow window.
+
+    The rows stand out "mostly" by columns that explain more than half of them, but not all.
+    """
+    columns = list(dict.fromkeys(trait["column"] for kind in kinds for trait in kind["traits"]))
     room = HEADLINE - len(f"{start}, mostly by .")
     names = [shortened(column, min(HEADLINE_NAME, max(room, LEAST_NAME))) for column in columns[:4]]
-    texts = [f"{start}, mostly by {listed(names[:n])}." for n in range(len(names), 0, -1)]
-    return next((text for text in texts if len(text) <= HEADLINE), texts[-1])
+    total = sum(kind["count"] for kind in kinds)
+    for n in range(len(names), 0, -1):
+        explained, others = _explained(kinds, columns[:n]), len(columns) - n
+        if not others and explained == total:
+            text = f"{start}, by {listed(names[:n])}."
+        elif 2 * explained > total:
+            text = f"{start}, mostly by {listed(names[:n])}."
+        elif others:
+            text = f"{start}, by {listed([*names[:n], count(others, 'other')])}."
+        else:
+            continue
+        if len(text) <= HEADLINE:
+            return text
+    return f"{start}."
+
+
+def _explained(kinds: Sequence[dict[str, Any]], columns: Sequence[str]) -> int:
+    """Return the number of rows whose kind has one of the columns."""
+    return sum(
+        kind["count"]
+        for kind in kinds
+        if any(trait["column"] in columns for trait in kind["traits"])
+    )
 
 
 def ordinary(median: float) -> str:
