@@ -159,7 +159,9 @@ class ODEFSMethod(OutlierModel):
             assert fitted.judged.agreement is not None
             self.agreement_ = as_shares(fitted.judged.agreement)
             self._finish(engine, fitted.model, fitted.judged.scores, seeds, usual)
-            self._report(fallbacks)
+            # Without trust in what was learned, candidates do not affect the score.
+            silent = () if self.trust_ else ("few_candidates",)
+            self._report(fallbacks, silent)
             return self
 
     def agreement(self, X: object) -> np.ndarray:
