@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from odefs._known_options import names_its_parameters
 from odefs._progress import logger, stage, verbose_logging
 from odefs.answers.known import remember_known
 from odefs.detectors.base import Detector
@@ -64,6 +65,7 @@ class ODEFSMethod(OutlierModel):
         | Satisfies(lambda value: isinstance(value, FeatureSelection), "an odefs.FeatureSelection"),
     }
 
+    @names_its_parameters
     def __init__(
         self,
         *,
