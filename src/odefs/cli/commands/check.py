@@ -110,7 +110,7 @@ class CheckRun(ModelRun):
     help="Also write gauges in the text format of Prometheus; an existing file is replaced.",
 )
 @options.hide
-@options.reading
+@options.one_table
 @options.jobs
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, also for errors.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
