@@ -112,8 +112,12 @@ class DriftCounts:
         by_chance = math.sqrt(math.log(2 / FALSE_ALARM) / 2 * (1 / n_before + 1 / n_now))
         if shift <= max(by_chance, NOTABLE_SHIFT):
             return found
-        above = {"above_before": float(1 - before[place]), "above_now": float(1 - now[place])}
-        return found._replace(shift=shift, cut=spec.cuts[place], **above)
+        return found._replace(
+            shift=shift,
+            cut=spec.cuts[place],
+            above_before=float(1 - before[place]),
+            above_now=float(1 - now[place]),
+        )
 
 
 def flags_many_more(n_flagged: int, n_rows: int, share_before: float, n_before: int) -> bool:
