@@ -93,7 +93,7 @@ def _with_columns(start: str, kinds: Sequence[dict[str, Any]]) -> str:
         elif 2 * explained > total:
             text = f"{start}, mostly by {listed(names[:n])}."
         elif others:
-            text = f"{start}, by {listed([*names[:n], count(others, 'other')])}."
+            text = f"{start}, by {listed([*names[:n], count(others, 'other column')])}."
         else:
             continue
         if len(text) <= HEADLINE:
