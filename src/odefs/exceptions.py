@@ -1,8 +1,8 @@
 """Exceptions and warnings of the library, and the record of a fallback.
 
 Every fallback (too few candidates, fewer rows than a reference subset, a solver that stopped early)
-is warned about once per fit and recorded in ``fit_info_["fallbacks"]``, so users can filter, count
-or escalate it.
+is recorded in ``fit_info_["fallbacks"]`` and warned about once per fit if it affects the scores, so
+users can filter, count or escalate it.
 """
 
 import os

@@ -32,6 +32,8 @@ def folder(tmp_path_factory):
     misspelt = pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("restaurannt"))
     wrong = good.with_columns(misspelt.otherwise("category").alias("category"))
     wrong.write_csv(folder / "values.csv")
+    # Within the training range, and without other differences.
+    good.filter(pl.col("amount") > pl.col("amount").median()).write_csv(folder / "shift.csv")
     return folder
 
 
@@ -49,6 +51,9 @@ def check(folder, *arguments):
         (("drift.csv", "--fail-on", "drift"), 3),
         (("drift.csv", "--fail-on", "drift", "--max-drift", "0.5"), 0),
         (("drift.csv", "--fail-on", "values"), 0),
+        (("shift.csv",), 0),
+        (("shift.csv", "--fail-on", "drift"), 3),
+        (("shift.csv", "--fail-on", "values"), 0),
         (("values.csv", "--fail-on", "values"), 3),
         (("values.csv", "--fail-on", "drift", "--max-drift", "0.01"), 0),
         (("good.csv", "--fail-on", "everything"), 2),
@@ -116,3 +121,46 @@ def test_odd_names_do_not_break_the_formats():
     assert len(list(suite.iter("failure"))) == 1
     samples = [line for line in as_metrics(checked).splitlines() if not line.startswith("#")]
     assert all(SAMPLE.match(line) for line in samples)
+
+
+def test_findings_on_values_name_rows_and_lines(folder):
+    text = (folder / "values.csv").read_text()
+    (folder / "titled.csv").write_text(f"Card payments\n\n{text}")
+    row = 8
+    for name, line in (("values.csv", row + 1), ("titled.csv", row + 3)):
+        shown = check(folder, name, "--format", "github").stdout
+        found = next(one for one in shown.splitlines() if "restaurannt" in one)
+        assert f"file={name},line={line},title=" in found
+        identifier = text.splitlines()[row].split(",")[0]
+        for form in ("text", "junit"):
+            shown = check(folder, name, "--fail-on", "values", "--format", form).stdout
+            found = next(one for one in shown.splitlines() if "restaurannt" in one)
+            assert f"[row {identifier}]" in found
+
+
+def test_files_without_lines_have_annotations_without_line(folder):
+    pl.read_csv(folder / "values.csv").write_parquet(folder / "values.parquet")
+    shown = check(folder, "values.parquet", "--format", "github").stdout
+    assert "restaurannt" in shown
+    assert "line=" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        (("absent.csv",), "data"),
+        (("nocol.csv",), "data"),
+        (("good.csv", "--max-drift", "2"), "usage"),
+    ],
+)
+def test_a_check_that_cannot_be_made_is_an_error_in_every_format(folder, arguments, kind):
+    (folder / "nocol.csv").write_text("amount\n1\n2\n")
+    done = check(folder, *arguments, "--format", "junit")
+    suite = ElementTree.fromstring(done.stdout.encode())
+    assert done.returncode == (2 if kind == "usage" else 1)
+    assert (suite.get("tests"), suite.get("errors"), suite.get("failures")) == ("1", "1", "0")
+    assert [error.get("type") for error in suite.iter("error")] == [kind]
+    done = check(folder, *arguments, "--format=github")
+    assert done.stdout.startswith(f"::error title=odefs {kind}::")
+    assert done.stdout.count("\n") == 1
+    assert check(folder, *arguments, "--format", "text").stdout == ""

@@ -240,6 +240,8 @@ def test_settings_reach_the_model(tmp_path):
     done = odefs("detect", "--set", "nonsense=3", cwd=tmp_path)
     assert done.returncode == 2
     assert "ODEFS has no parameter 'nonsense'" in done.stderr
+    done = odefs("detect", "--set", "l1=3", cwd=tmp_path)
+    assert "Did you mean 'selection__l1'?" in done.stderr
 
 
 @pytest.mark.slow
@@ -263,6 +265,7 @@ BAD = {
     "header.csv": ("a,b\n", [], "at least two rows"),
     "ragged.csv": ("a,b\n1,2\n1,2,3\n", [], "line 3 has 3 fields"),
     "constant.csv": ("a\n1\n1\n1\n", [], "no column is left"),
+    "delimited.csv": ("a,b\n1,2\n3,4\n5,7\n", ["--delimiter", ";"], "without --delimiter"),
     "column.csv": (
         "a,b\n1,2\n3,4\n",
         ["--id", "z"],

@@ -180,7 +180,7 @@ def test_check_passes_and_fails(folder, tmp_path):
     given = (tmp_path / "t.parquet", "--model", "m.odefs", "--fail-on", "drift", "--json")
     done = odefs("check", *given, "--quiet", cwd=folder)
     failed = document(done, "check")
-    assert (done.returncode, failed["passed"], failed["rules"]) == (3, False, ["drift"])
+    assert (done.returncode, failed["passed"], failed["rules"]) == (3, False, ["flagged", "drift"])
     assert {one["name"] for one in failed["findings"] if one["fails"]} >= {"amount"}
     assert {entry["column"] for entry in failed["drift"]} >= {"amount"}
 

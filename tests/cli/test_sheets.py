@@ -116,3 +116,9 @@ def test_a_range_is_read(folder):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "t.xlsx: 40 rows, 2 columns used" in done.stdout
+
+
+@pytest.mark.parametrize(("command", "takes_all"), [("detect", 1), ("check", 0), ("review", 0)])
+def test_help_offers_all_sheets_only_where_they_are_taken(command, takes_all):
+    shown = " ".join(run(command, "--help").stdout.split())
+    assert shown.count("'all' for one result per sheet") == takes_all

@@ -299,9 +299,19 @@ def test_fallbacks_warn_once_and_are_recorded():
         warnings.simplefilter("always")
         model = ODEFS(random_state=0).fit(BASE[:6])
     messages = [str(w.message) for w in caught if issubclass(w.category, ODEFSWarning)]
-    assert len(messages) == len(set(messages)) == len(model.fit_info_["fallbacks"])
+    expected = [one for one in model.fit_info_["fallbacks"] if one.kind != "few_candidates"]
+    assert messages == [one.message for one in expected]
     assert {"few_rows", "few_candidates"} <= kinds(model)
     assert all(w.filename == __file__ for w in caught)
+
+
+@pytest.mark.parametrize("trust", [0.0, 1.0])
+def test_few_candidates_warn_only_if_the_score_depends_on_them(trust):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = ODEFS(trust=trust, random_state=0).fit(BASE[:60])
+    message = next(one for one in model.fit_info_["fallbacks"] if one.kind == "few_candidates")[1]
+    assert [str(one.message) for one in caught].count(message) == trust
 
 
 @pytest.mark.parametrize(

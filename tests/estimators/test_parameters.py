@@ -68,6 +68,29 @@ def test_defaults_are_allowed_and_documented(cls):
             assert all(choice in text or choice in ("True", "False") for choice in written)
 
 
+@pytest.mark.parametrize(
+    ("cls", "given", "meant"),
+    [
+        (ODEFS, "n_estimator", "n_estimators"),
+        (LeSiNN, "subsetsize", "subset_size"),
+        (FeatureSelection, "l11", "l1"),
+        (ODEFS, "quite_different", None),
+    ],
+)
+def test_a_misspelled_parameter_names_the_class_and_the_one_that_was_meant(cls, given, meant):
+    with pytest.raises(TypeError) as caught:
+        cls(**{given: 3})
+    message = str(caught.value)
+    assert message.startswith(f"{cls.__name__}() got an unexpected keyword argument {given!r}.")
+    assert (f"Did you mean {meant!r}?" in message) == (meant is not None)
+    assert all(name in message for name in inspect.signature(cls).parameters)
+
+
+def test_misspelled_nested_parameters_name_the_one_that_was_meant():
+    with pytest.raises(ValueError, match=r"FeatureSelection .*'l11'.* mean 'l1'\?"):
+        ODEFS().set_params(selection__l11=3)
+
+
 def test_the_surface_stays_small():
     assert len(inspect.signature(ODEFS).parameters) <= 15
     with pytest.raises(TypeError, match="positional"):

@@ -171,11 +171,11 @@ def test_columns_that_are_no_numbers_are_named(column, told):
     ).assign(b=column)
     with pytest.raises((TypeError, ValueError)) as caught:
         ODEFS(n_estimators=2).fit(frame)
-    (note,) = caught.value.__notes__
-    assert re.match(f"Not numbers: {told}.*TableEncoder", note), note
+    message = str(caught.value)
+    assert re.search(f"\nNot numbers: {told}.*odefs.detect.*TableEncoder", message), message
     with pytest.raises(ValueError, match="infinity") as caught:
         ODEFS(n_estimators=2).fit(frame.assign(b=np.inf))
-    assert not hasattr(caught.value, "__notes__")
+    assert "Not numbers" not in str(caught.value)
 
 
 DAYS = np.arange("2024-01-01", "2024-02-20", dtype="M8[D]")
@@ -205,7 +205,7 @@ def test_tables_of_dates_alone_are_refused_too(make, missing):
     dates = make()
     with pytest.raises(ValueError, match=r"Dates and times \([A-Za-z]+") as caught:
         ODEFS(missing=missing).fit(dates)
-    assert bool(getattr(caught.value, "__notes__", [])) == hasattr(dates, "dtypes")
+    assert ("Not numbers" in str(caught.value)) == hasattr(dates, "dtypes")
     model = ODEFS(n_estimators=2, random_state=0, missing=missing).fit(
         np.random.default_rng(0).normal(size=(50, 2))
     )
@@ -218,5 +218,4 @@ def test_an_error_on_missing_cells_names_the_parameter_for_them():
     X[7, 1] = np.nan
     with pytest.raises(ValueError, match="contains NaN") as caught:
         ODEFS().fit(X)
-    (note,) = caught.value.__notes__
-    assert "missing='ignore'" in note
+    assert "missing='ignore'" in str(caught.value)

@@ -164,9 +164,34 @@ def test_charts_count_all_flagged_rows_of_numbers_and_categories(found, report):
     assert distance["flagged_above"] == 8
 
 
+def kind(n_rows, *columns):
+    return {"count": n_rows, "traits": [{"column": column} for column in columns]}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "named", "mostly"),
+    [
+        ([kind(4, "a")], ["a"], False),
+        ([kind(1, "a"), kind(1, "b"), kind(1, "c"), kind(1, "d")], list("abcd"), False),
+        ([kind(3, "a"), kind(1)], ["a"], True),
+        ([kind(2, "a"), kind(2)], [], False),
+        ([kind(1, "pressure" * 3), kind(1, "temperature" * 2), kind(2, "yield")], [], False),
+        ([kind(3, "pressure" * 3), kind(1, "temperature" * 3)], ["pressure" * 3], True),
+    ],
+)
+def test_headline_says_mostly_of_columns_of_most_rows(report, kinds, named, mostly):
+    convention = {"kind": "auto", "expected": 1.0}
+    summary = report.summary | {"kinds": kinds, "flagged": 4, "convention": convention}
+    text = messages.headline(summary)
+    assert len(text) <= 64
+    assert ("mostly" in text) == mostly
+    assert all(column in text for column in named)
+    assert (" by " in text) == (bool(named) or "other" in text)
+
+
 def test_headline_names_what_fits(report):
     long = "a very long name of a column " * 9
-    kinds = [{"traits": [{"column": long}]}, {"traits": [{"column": "amount"}]}]
+    kinds = [kind(9, long), kind(1, "amount")]
     text = messages.headline(report.summary | {"kinds": kinds})
     assert len(text) <= 64
     assert "…" in text

@@ -62,7 +62,7 @@ def table(request, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("mark_missing", [False, True])
-def test_all_but_median_and_tails_is_as_of_all_rows(table, mark_missing):
+def test_all_but_median_tails_and_distribution_is_as_of_all_rows(table, mark_missing):
     exact = odefs.TableEncoder(mark_missing=mark_missing).fit(table_of_all_kinds())
     learned = odefs.TableEncoder(mark_missing=mark_missing)
     learning.learn_encoder(learned, table, table.names, seed=0)
@@ -73,7 +73,7 @@ def test_all_but_median_and_tails_is_as_of_all_rows(table, mark_missing):
     }
     assert {spec.kind for spec in exact.specs_} == {"number", "time", "category", "boolean"}
     for one, other in zip(learned.specs_, exact.specs_, strict=True):
-        changed = {"fill": 0.0, "sigma": 0.0, "units": ()}
+        changed = {"fill": 0.0, "sigma": 0.0, "units": (), "cuts": (), "below": ()}
         assert replace(one, **changed) == replace(other, **changed)
         # The units are those of values whose tails are drawn in.
         rtol = 0.1 if one.sigma else 1e-12

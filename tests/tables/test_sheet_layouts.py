@@ -198,11 +198,19 @@ def test_the_table_is_found(name, tmp_path):
     assert found.columns == case.names
     assert found.n_rows == case.n_rows
     assert (found.frame.row(0), found.frame.row(-1)) == (case.first, case.last)
-    assert tuple(note.kind for note in found.notes) == case.notes
+    assert tuple(kinds(found)) == case.notes
+    for note in (note for note in found.notes if note.kind == "sheet_rows"):
+        assert note.count == case.n_rows
+        for row, cells in ((note.row, case.first), (int(note.value), case.last)):
+            shown = {str(cell) for cell in case.rows[row - 1]}
+            assert {str(cells[0])} <= shown, "the first cell of the row"
+    above = {"rows_above", "joined_header", "units_row"} & set(case.notes)
+    assert not above or "sheet_rows" in [note.kind for note in found.notes]
 
 
 def kinds(found):
-    return [note.kind for note in found.notes]
+    """Kinds of the notes on the layout; that on the numbers of rows follows from them."""
+    return [note.kind for note in found.notes if note.kind != "sheet_rows"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """What ``odefs check`` finds, and its forms: text, GitHub annotations, JUnit, JSON, metrics."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -11,6 +11,7 @@ from odefs.tables.messages.values import without_controls
 if TYPE_CHECKING:
     from odefs.tables.checks.record import ValueCheck
     from odefs.tables.drift import ColumnDrift
+    from odefs.tables.table import Table
 
 Samples = Sequence[tuple[Sequence[tuple[str, str]], float]]
 """Labels and value of each gauge of a family."""
@@ -28,6 +29,8 @@ class Finding:
     """What it is about: a column, a kind of value."""
     message: str
     fails: bool
+    line: int | None = None
+    """Line of the file at which the first of its rows begins, if that is known."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +67,17 @@ def as_text(checked: Checked) -> str:
 
 def as_annotations(checked: Checked) -> str:
     """Commands by which GitHub Actions shows annotations: errors for failures, else warnings."""
-    lines = [
-        f"::{'error' if one.fails else 'warning'} file={_property(checked.path or checked.table)},"
-        f"title={_property(f'odefs {one.rule}')}::{_data(one.message)}"
+    file = checked.path or checked.table
+    return "".join(
+        _annotation("error" if one.fails else "warning", file, one.rule, one.message, one.line)
         for one in checked.findings
-    ]
-    return "".join(f"{line}\n" for line in lines)
+    )
+
+
+def _annotation(level: str, file: str | None, rule: str, message: str, line: int | None) -> str:
+    place = {"file": file, "line": line, "title": f"odefs {rule}"}
+    given = [f"{key}={_property(str(value))}" for key, value in place.items() if value is not None]
+    return f"::{level} {','.join(given)}::{_data(message)}\n"
 
 
 def as_junit(checked: Checked) -> str:
@@ -82,15 +90,8 @@ def as_junit(checked: Checked) -> str:
             if not any(one.rule == rule for one in checked.findings)
         ),
     ]
-    failures = sum(one.fails for one in cases)
-    suite = ElementTree.Element(
-        "testsuite",
-        name=f"odefs check {without_controls(checked.table)}",
-        tests=str(len(cases)),
-        failures=str(failures),
-        errors="0",
-        skipped="0",
-    )
+    counts = {"failures": sum(one.fails for one in cases), "errors": 0}
+    suite = _suite(f"odefs check {without_controls(checked.table)}", len(cases), counts)
     for one in cases:
         case = ElementTree.SubElement(
             suite, "testcase", classname=f"odefs.{one.rule}", name=without_controls(one.name)
@@ -100,8 +101,31 @@ def as_junit(checked: Checked) -> str:
             ElementTree.SubElement(case, "failure", message=text, type=one.rule).text = text
         elif one.message:
             ElementTree.SubElement(case, "system-out").text = without_controls(one.message)
+    return _xml(suite)
+
+
+def _suite(name: str, n_tests: int, counts: dict[str, int]) -> ElementTree.Element:
+    numbers = {key: str(value) for key, value in {"tests": n_tests, **counts, "skipped": 0}.items()}
+    return ElementTree.Element("testsuite", {"name": name, **numbers})
+
+
+def _xml(suite: ElementTree.Element) -> str:
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def error_annotation(message: str, kind: str) -> str:
+    """An annotation for a check that could not be made."""
+    return _annotation("error", None, kind, message, None)
+
+
+def error_junit(message: str, kind: str) -> str:
+    """A test suite for a check that could not be made: one case with an error."""
+    suite = _suite("odefs check", 1, {"failures": 0, "errors": 1})
+    case = ElementTree.SubElement(suite, "testcase", classname="odefs.check", name="check")
+    text = without_controls(message)
+    ElementTree.SubElement(case, "error", message=text, type=kind).text = text
+    return _xml(suite)
 
 
 def as_document(checked: Checked) -> dict[str, object]:
@@ -124,6 +148,8 @@ def as_document(checked: Checked) -> dict[str, object]:
 
 
 FORMATS = {"text": as_text, "github": as_annotations, "junit": as_junit}
+ERROR_FORMATS = {"github": error_annotation, "junit": error_junit}
+"""Formats in which errors are written to standard output as well."""
 
 
 def as_metrics(checked: Checked) -> str:
@@ -137,6 +163,7 @@ def as_metrics(checked: Checked) -> str:
             ("out_of_range", entry.out_of_range),
             ("unseen", entry.unseen_share),
             ("missing_change", entry.missing_now - entry.missing_before),
+            ("shift", entry.shift),
         )
     ]
     families: list[tuple[str, str, Samples]] = [
@@ -161,11 +188,34 @@ def as_metrics(checked: Checked) -> str:
     return "".join(_family(*family) for family in families)
 
 
-def value_findings(checks: "Iterable[ValueCheck]", fails: bool) -> list[Finding]:
+def value_findings(
+    checks: "Sequence[ValueCheck]", lines: Mapping[int, int], fails: bool
+) -> list[Finding]:
+    """Findings on values, with the rows that have them; ``lines`` are those of row numbers."""
     return [
-        Finding("values", f"{check.column or 'rows'} {check.kind}", str(check), fails)
+        Finding(
+            "values",
+            f"{check.column or 'rows'} {check.kind}",
+            f"{check} [{messages.check_rows(check.names, check.count)}]",
+            fails,
+            lines.get(check.rows[0]) if check.rows else None,
+        )
         for check in checks
     ]
+
+
+def first_lines(table: "Table", checks: "Sequence[ValueCheck]") -> dict[int, int]:
+    """The line of the first row of each check; empty for files without lines."""
+    import numpy as np
+
+    from odefs.tables.frames import column_cells
+
+    rows = sorted({check.rows[0] for check in checks if check.rows})
+    line = table.line_column
+    if line is None or not rows:
+        return {}
+    found = table.take(np.array(rows), [line])
+    return dict(zip(rows, map(int, column_cells(found, line)), strict=True))
 
 
 def drift_findings(drift: "Iterable[ColumnDrift]", allowed: float, fails: bool) -> list[Finding]:

@@ -12,6 +12,7 @@ from odefs.cli.scoring import open_table_model
 from odefs.cli.terminal.messages import say_limit
 
 if TYPE_CHECKING:
+    from odefs.cli.scoring import Scored
     from odefs.tables.model_files import TableModel
 
 TOO_MANY = 3
@@ -90,6 +91,19 @@ def share_in_training(model: "TableModel", threshold: float | None) -> float:
     """Share of training rows above the threshold, or the share flagged in training if unknown."""
     known = model.share_above(threshold)
     return model.flagged_share if known is None else known
+
+
+def flags_many_more(scored: "Scored", flagging: options.Flagging) -> bool:
+    """Whether far more rows are flagged than in training; unknown if their number is fixed."""
+    from odefs.tables import drift
+
+    model, found = scored.model, scored.found
+    is_fixed = flagging.contamination is not None or flagging.flag is not None
+    before = None if is_fixed or found.reference else model.share_above(flagging.threshold)
+    n_before = model.model.fit_info_.get("n_rows", 0)
+    return before is not None and drift.flags_many_more(
+        found.n_flagged, found.n_rows, before, n_before
+    )
 
 
 def as_plain_limit(

@@ -109,6 +109,16 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class OneTableReading(Reading):
+    """The same for commands that take one table."""
+
+    sheet: str | None = option(
+        metavar="NAME",
+        help="Sheet of an Excel file: its name or number (default: the first that is not hidden).",
+    )
+
+
+@dataclass(frozen=True)
 class Columns:
     """What the columns of a table mean."""
 
@@ -269,6 +279,7 @@ class Display:
 
 
 reading = argument("reading", Reading)
+one_table = argument("reading", OneTableReading)
 columns = argument("columns", Columns)
 flagging = argument("flagging", Flagging)
 training = argument("training", Training)

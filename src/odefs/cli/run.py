@@ -181,6 +181,7 @@ def _flags(max_false_flags: float | None) -> dict[str, object]:
 
 def make_model(training: options.Training, by: Sequence[str] = ()) -> "ODEFSModel":
     """The unfitted estimator that the options describe; ``by`` are the group columns."""
+    from odefs._known_options import suggestion
     from odefs.models.odefs import ODEFSModel
     from odefs.models.validation import detector_of
 
@@ -195,11 +196,12 @@ def make_model(training: options.Training, by: Sequence[str] = ()) -> "ODEFSMode
         **({"noise_columns": "keep"} if by else {}),
         **parse_settings(training.settings),
     }
-    unknown = sorted(set(chosen) - set(ODEFSModel().get_params()))
+    known = sorted(ODEFSModel().get_params())
+    unknown = sorted(set(chosen) - set(known))
     if unknown:
         raise click.UsageError(
-            f"ODEFS has no parameter {unknown[0]!r}: it has "
-            f"{', '.join(sorted(ODEFSModel().get_params()))}."
+            f"ODEFS has no parameter {unknown[0]!r}.{suggestion(unknown[0], known)} "
+            f"It has {', '.join(known)}."
         )
     try:
         model = (ODEFSModel.paper() if paper else ODEFSModel()).set_params(**chosen)

@@ -82,6 +82,11 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
                 # Categorical and polars text columns are returned as objects.
                 return found.astype(np.float64) if found.dtype == object else found
         except (TypeError, ValueError) as error:
-            if (hint := hint_for(X, error)) is not None:
+            if (hint := hint_for(X, error)) is None:
+                raise
+            # Part of the message, not a note: notebooks and logs leave notes out.
+            if error.args == (str(error),):
+                error.args = (f"{error}\n{hint}",)
+            else:
                 error.add_note(hint)
             raise

@@ -4,6 +4,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from odefs._known_options import names_its_parameters
 from odefs._progress import verbose_logging
 from odefs.ensemble.fit_fixed import fit_bare
 from odefs.estimators.base import BaseOutlierEstimator
@@ -92,6 +93,7 @@ class LeSiNN(BaseOutlierEstimator):
         "max_false_flags": MAX_FALSE_FLAGS,
     }
 
+    @names_its_parameters
     def __init__(
         self,
         *,

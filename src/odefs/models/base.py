@@ -6,7 +6,7 @@ High scores are abnormal. Rows are numeric matrices here; input from users is va
 
 import numbers
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
@@ -264,8 +264,9 @@ class OutlierModel(Parameters):
             self.offset_ = negated_percentile(scores, 100.0 * float(self.contamination))
         self.fit_info_["flag_rule"] = rule
 
-    def _report(self, fallbacks: list[Fallback]) -> None:
-        """Warn once about each fallback."""
+    def _report(self, fallbacks: list[Fallback], silent: Container[str] = ()) -> None:
+        """Log each fallback, and warn about it once; those of ``silent`` kinds are only logged."""
         for fallback in fallbacks:
             logger.info(fallback.message)
-            warn(fallback.message)
+            if fallback.kind not in silent:
+                warn(fallback.message)

@@ -14,6 +14,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from odefs._known_options import suggestion
+
 
 class Constraint:
     """A set of allowed values; its ``str`` completes the message "The value is not ..."."""
@@ -185,7 +187,8 @@ class Parameters:
             name, mark, inner = key.partition("__")
             if name not in known:
                 raise ValueError(
-                    f"{type(self).__name__} has no parameter {name!r}: it has {', '.join(known)}."
+                    f"{type(self).__name__} has no parameter {name!r}.{suggestion(name, known)} "
+                    f"It has {', '.join(known)}."
                 )
             if mark:
                 nested.setdefault(name, {})[inner] = value

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar, Literal, Self
 
+from odefs._known_options import names_its_parameters
 from odefs.ensemble.plan import WEIGHT_POWERS
 from odefs.models.constraints import Choice, Constraints, Integer, Number, Parameters
 from odefs.models.literals import ColumnWeights, Loss, Metric, ReferenceRows, Solver
@@ -120,6 +121,7 @@ class FeatureSelection(Parameters):
         "normalization_rows": Choice(None) | Integer(1),
     }
 
+    @names_its_parameters
     def __init__(
         self,
         *,

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from odefs._known_options import names_its_parameters
 from odefs._progress import logger, stage, verbose_logging
 from odefs.answers.known import remember_known
 from odefs.detectors.base import Detector
@@ -64,6 +65,7 @@ class ODEFSMethod(OutlierModel):
         | Satisfies(lambda value: isinstance(value, FeatureSelection), "an odefs.FeatureSelection"),
     }
 
+    @names_its_parameters
     def __init__(
         self,
         *,
@@ -159,7 +161,9 @@ class ODEFSMethod(OutlierModel):
             assert fitted.judged.agreement is not None
             self.agreement_ = as_shares(fitted.judged.agreement)
             self._finish(engine, fitted.model, fitted.judged.scores, seeds, usual)
-            self._report(fallbacks)
+            # Without trust in what was learned, candidates do not affect the score.
+            silent = () if self.trust_ else ("few_candidates",)
+            self._report(fallbacks, silent)
             return self
 
     def agreement(self, X: object) -> np.ndarray:

@@ -47,12 +47,17 @@ BLOCK_BYTES = 2**24
 class NoColumnsError(TableError):
     """No column of a table can be used; ``left_out`` has the reasons."""
 
-    def __init__(self, left_out: Mapping[str, Exclusion], other_sheets: Sequence[str] = ()) -> None:
-        super().__init__(no_columns(left_out, other_sheets))
-        self.left_out, self.other_sheets = left_out, other_sheets
+    def __init__(
+        self,
+        left_out: Mapping[str, Exclusion],
+        other_sheets: Sequence[str] = (),
+        delimiter: str | None = None,
+    ) -> None:
+        super().__init__(no_columns(left_out, other_sheets, delimiter))
+        self.left_out, self.other_sheets, self.delimiter = left_out, other_sheets, delimiter
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.left_out, self.other_sheets)
+        return type(self), (self.left_out, self.other_sheets, self.delimiter)
 
 
 def detect_table(

@@ -177,8 +177,11 @@ def shown_checks(found: Hiding) -> list[ValueCheck]:
 
 
 def shown_drift(found: Hiding, drift: Sequence[ColumnDrift]) -> list[ColumnDrift]:
-    """Return the drift from training; unseen categories of hidden columns are not named."""
-    return [entry._replace(unseen=[]) if entry.column in found.hidden else entry for entry in drift]
+    """Return the drift from training, without categories and numbers of hidden columns."""
+    return [
+        entry._replace(unseen=[], cut=None) if entry.column in found.hidden else entry
+        for entry in drift
+    ]
 
 
 def shown_reason(found: Hiding, reason: Reason) -> Reason:

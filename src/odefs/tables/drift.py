@@ -1,15 +1,28 @@
-"""Drift of a table from the training table, counted over all rows, which may come in batches."""
+"""Drift of a table from the training table, counted over all rows, which may come in batches.
 
+A column of numbers has shifted if the two distributions differ by more than chance explains: the
+largest difference between their shares of values below a cut point is compared with the bound of
+Dvoretzky, Kiefer and Wolfowitz for two samples, which holds for any distribution, with ties too.
+"""
+
+import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from odefs.tables.columns import Column
+from odefs.tables.encoder.distribution import counts_below
 from odefs.tables.encoder.encode import ColumnSpec
 
 NOTABLE = 0.05
 """Change in the share of missing cells that is worth reporting."""
+NOTABLE_SHIFT = 0.1
+"""Difference of two distributions that is worth reporting, however many rows there are."""
+MANY_TIMES = 2
+"""A share of flagged rows is far above that of training if it is this many times as large."""
+FALSE_ALARM = 1e-5
+"""Chance that a column, or the flagged rows, of a table like the training table are reported."""
 MOST_NAMES = 20_000
 """Maximum number of unseen categories to name, in alphabetical order; all their rows count."""
 
@@ -17,7 +30,8 @@ MOST_NAMES = 20_000
 class ColumnDrift(NamedTuple):
     """Drift of one column: shares of all cells, before and now.
 
-    Cells outside the training range, categories not seen in training, and missing cells.
+    Cells outside the training range, categories not seen in training, missing cells, and the part
+    of the known numbers that has moved to the other side of a cut point.
     """
 
     column: str
@@ -26,18 +40,26 @@ class ColumnDrift(NamedTuple):
     unseen_share: float
     missing_before: float
     missing_now: float
+    shift: float = 0.0
+    """0 unless the distribution differs by more than chance."""
+    cut: float | None = None
+    """Where the distributions differ most, if they do."""
+    above_before: float = 0.0
+    """Share of the training values above it."""
+    above_now: float = 0.0
 
     @property
     def largest(self) -> float:
-        """The largest of the three differences, as a share of the rows."""
+        """The largest of the four differences, as a share of the rows."""
         change = abs(self.missing_now - self.missing_before)
-        return max(self.out_of_range, self.unseen_share, change)
+        return max(self.out_of_range, self.unseen_share, change, self.shift)
 
     @property
     def is_notable(self) -> bool:
         return (
             self.out_of_range > 0
             or self.unseen_share > 0
+            or self.shift > 0
             or abs(self.missing_now - self.missing_before) > NOTABLE
         )
 
@@ -51,6 +73,7 @@ class DriftCounts:
     unseen_rows: int = 0
     missing: int = 0
     unseen: set[str] = field(default_factory=set)
+    below: np.ndarray | None = None
 
     def add(self, spec: ColumnSpec, column: Column) -> None:
         """Count the cells of a batch. Grouped rare categories count as seen: they have no names."""
@@ -61,6 +84,9 @@ class DriftCounts:
                 self.outside += int(
                     ((column.values < spec.low) | (column.values > spec.high)).sum()
                 )
+            if spec.cuts:
+                counted = counts_below(spec.cuts, column.values[~column.missing])
+                self.below = counted if self.below is None else self.below + counted
         elif not spec.grouped:
             known = set(spec.levels)
             codes = [i for i, level in enumerate(column.levels) if level not in known]
@@ -73,7 +99,44 @@ class DriftCounts:
     def drift(self, spec: ColumnSpec) -> ColumnDrift:
         n = max(1, self.n_rows)
         shares = self.outside / n, sorted(self.unseen), self.unseen_rows / n
-        return ColumnDrift(spec.name, *shares, spec.missing_share, self.missing / n)
+        found = ColumnDrift(spec.name, *shares, spec.missing_share, self.missing / n)
+        return found if self.below is None else self._with_shift(found, spec, self.below)
+
+    def _with_shift(self, found: ColumnDrift, spec: ColumnSpec, below: np.ndarray) -> ColumnDrift:
+        n_before, n_now = spec.below[-1], int(below[-1])
+        if not n_now:
+            return found
+        before, now = np.array(spec.below[:-1]) / n_before, below[:-1] / n_now
+        place = int(np.abs(now - before).argmax())
+        shift = float(abs(now - before)[place])
+        by_chance = math.sqrt(math.log(2 / FALSE_ALARM) / 2 * (1 / n_before + 1 / n_now))
+        if shift <= max(by_chance, NOTABLE_SHIFT):
+            return found
+        return found._replace(
+            shift=shift,
+            cut=spec.cuts[place],
+            above_before=float(1 - before[place]),
+            above_now=float(1 - now[place]),
+        )
+
+
+def flags_many_more(n_flagged: int, n_rows: int, share_before: float, n_before: int) -> bool:
+    """Whether the share of flagged rows is far above that of training, and not by chance.
+
+    The likelihood ratio of two shares against a common one bounds the chance.
+    """
+    if not n_rows or n_flagged / n_rows <= MANY_TIMES * share_before:
+        return False
+    common = (n_flagged + share_before * n_before) / (n_rows + n_before)
+    pairs = ((n_flagged / n_rows, n_rows), (share_before, n_before))
+    ratio = sum(n * _divergence(share, common) for share, n in pairs)
+    return ratio > math.log(1 / FALSE_ALARM)
+
+
+def _divergence(share: float, other: float) -> float:
+    """Kullback-Leibler divergence of two Bernoulli distributions."""
+    parts = ((share, other), (1 - share, 1 - other))
+    return sum(p * math.log(p / q) for p, q in parts if p > 0 and q > 0)
 
 
 def as_plain(drift: list[ColumnDrift]) -> list[dict[str, object]]:

@@ -32,6 +32,7 @@ ReadingNote = Literal[
     "units_row",
     "total_row",
     "rows_below",
+    "sheet_rows",
     "other_tables",
     "other_sheets",
     "later_sheet",

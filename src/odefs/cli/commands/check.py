@@ -8,7 +8,14 @@ import click
 
 from odefs.cli import options
 from odefs.cli.errors import reports_errors
-from odefs.cli.flag_limit import TOO_MANY, Limit, LimitType, allowed_share
+from odefs.cli.flag_limit import (
+    TOO_MANY,
+    Limit,
+    LimitType,
+    allowed_share,
+    flags_many_more,
+    share_in_training,
+)
 from odefs.cli.option_records import as_record
 from odefs.cli.scoring import ModelRun, score_file
 from odefs.cli.terminal.messages import document_text, write_document
@@ -75,8 +82,8 @@ class CheckRun(ModelRun):
     type=_Rules(),
     default=(),
     metavar="RULES",
-    help="Fail on 'values' that are probably wrong, on 'drift' from the training table, or on "
-    "both (values,drift).",
+    help="Fail on 'values' that are probably wrong, on 'drift' from the training table (of a "
+    "column, or far more flagged rows), or on both (values,drift).",
 )
 @click.option(
     "--max-drift",
@@ -85,7 +92,8 @@ class CheckRun(ModelRun):
     show_default=True,
     metavar="SHARE",
     help="Share of a column's rows that may lie outside the training range, be of unseen "
-    "categories, or differ in how many are missing.",
+    "categories, differ in how many are missing, or have moved to other values (the last counts "
+    "from 0.1).",
 )
 @click.option(
     "--format",
@@ -102,7 +110,7 @@ class CheckRun(ModelRun):
     help="Also write gauges in the text format of Prometheus; an existing file is replaced.",
 )
 @options.hide
-@options.reading
+@options.one_table
 @options.jobs
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, also for errors.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
@@ -141,10 +149,16 @@ def command(run: CheckRun) -> None:
 
 
 def _checked(run: CheckRun, scored: "Scored", allowed: float | None) -> "Checked":
-    from odefs.cli.check_results import Checked, Finding, drift_findings, value_findings
+    from odefs.cli.check_results import (
+        Checked,
+        Finding,
+        drift_findings,
+        first_lines,
+        value_findings,
+    )
     from odefs.tables.checks import find_checks, with_names
     from odefs.tables.displayed_rows import shown_drift
-    from odefs.tables.messages import too_many_flagged
+    from odefs.tables.messages import many_more_flagged, too_many_flagged
 
     found, table, encoder = scored.found, scored.read.table, scored.model.encoder
     suspects = find_checks(table, encoder, encoder.input_columns)
@@ -159,9 +173,12 @@ def _checked(run: CheckRun, scored: "Scored", allowed: float | None) -> "Checked
         multiple = limit.given if limit.times is not None else None
         text = too_many_flagged(share, allowed, multiple)
         findings.append(Finding("flagged", "flagged rows", text, True))
-    findings += value_findings(checks, "values" in rules)
+    elif limit is None and flags_many_more(scored, run.flagging):
+        text = many_more_flagged(share, share_in_training(scored.model, None))
+        findings.append(Finding("flagged", "flagged rows", text, "drift" in rules))
+    findings += value_findings(checks, first_lines(table, checks), "values" in rules)
     findings += drift_findings(drift, run.max_drift, "drift" in rules)
-    judged = (*(["flagged"] if limit is not None else []), *rules)
+    judged = (*(["flagged"] if limit is not None or "drift" in rules else []), *rules)
     return Checked(
         scored.read.name,
         found.n_rows,

@@ -250,7 +250,9 @@ def detect_input(
             checks=checks,
         )
     except NoColumnsError as error:
-        raise NoColumnsError(error.left_out, other_sheet_names(read.notes)) from None
+        raise NoColumnsError(
+            error.left_out, other_sheet_names(read.notes), fit.reading.delimiter
+        ) from None
     notes, rows = [note] if note else [], list[int]()
     if told:
         from odefs.tables.answers.apply import answers_note, with_answers

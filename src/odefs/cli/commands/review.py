@@ -65,7 +65,7 @@ PAGE = """<!DOCTYPE html>
 )
 @click.option("--no-browser", is_flag=True, help="Print the address, but open no browser.")
 @options.hide
-@options.reading
+@options.one_table
 @options.columns
 @options.training
 @click.option("--quiet", is_flag=True, help="Print only the address and errors.")

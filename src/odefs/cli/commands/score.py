@@ -19,6 +19,7 @@ from odefs.cli.flag_limit import (
     allowed_share,
     as_plain_limit,
     exit_if_exceeded,
+    flags_many_more,
     require_comparable,
     share_in_training,
 )
@@ -121,12 +122,14 @@ def _score(run: ScoreRun) -> SheetResult:
             say_warning(f"{targets.scores}: {note}")
         flagged = found.n_flagged / found.n_rows
         before = share_in_training(scored.model, threshold)
+        many_more = flags_many_more(scored, run.flagging)
         drift = shown_drift(found, scored.drift)
         document = None
         if display.as_json:
             differences = {
                 "flagged": flagged,
                 "flagged_in_training": before,
+                "flagged_far_more": many_more,
                 "columns": as_plain(drift),
             }
             more = {
@@ -138,7 +141,7 @@ def _score(run: ScoreRun) -> SheetResult:
             out = Screen()
             show_detection(out, found, display.top)
             out.say()
-            show_drift(out, drift, flagged, before)
+            show_drift(out, drift, flagged, before, many_more)
             show_files(out, targets, found)
     return SheetResult(document, lambda: exit_if_exceeded(run.limit, allowed, flagged))
 

@@ -2,6 +2,7 @@
 
 Messages are text or, with ``--log-format json``, one JSON object per line. With ``--json``,
 standard output is always one JSON document: the result, or an error document if there is none.
+With ``--format github`` or ``junit`` of ``odefs check``, errors have that format too.
 ``schemas/output.json`` describes both; exit codes are the same in every format.
 """
 
@@ -30,21 +31,30 @@ class _Formats:
     json_log: bool = False
     json_output: bool = False
     is_written: bool = False
+    check_format: str = ""
 
 
 _formats = _Formats()
 
 
 def choose_formats(arguments: Sequence[str]) -> None:
-    """Read ``--json`` and ``--log-format`` before parsing, since they apply to usage errors too."""
+    """Read the formats before parsing, since they apply to usage errors too.
+
+    These are ``--json``, ``--log-format``, and ``--format`` of ``odefs check``.
+    """
     given = list(takewhile(lambda argument: argument != "--", arguments))
-    separate = [after for option, after in pairwise(given) if option == "--log-format"]
-    joined = [option.partition("=")[2] for option in given if option.startswith("--log-format=")]
-    _formats.json_log = "json" in (*separate, *joined)
+    _formats.json_log = "json" in _values(given, "--log-format")
     _formats.json_output = "--json" in given
+    _formats.check_format = next(iter(_values(given, "--format")), "")
     _formats.is_written = False
     if _formats.json_log:
         logger.addHandler(_JSONHandler())
+
+
+def _values(given: Sequence[str], option: str) -> list[str]:
+    """Values of an option, given as ``--option value`` or ``--option=value``."""
+    separate = [after for word, after in pairwise(given) if word == option]
+    return separate + [word.partition("=")[2] for word in given if word.startswith(f"{option}=")]
 
 
 def logs_json() -> bool:
@@ -139,9 +149,16 @@ def document_text(document: Mapping[str, object]) -> str:
 
 
 def write_error(sentence: str, kind: str, exit_code: int) -> None:
-    """Write the error document if ``--json`` was given and nothing has been written."""
-    if _formats.json_output and not _formats.is_written:
+    """Write the error in the requested format, unless the result has been written."""
+    if _formats.is_written:
+        return
+    if _formats.json_output:
         write_document(_error_document(sentence, kind, exit_code))
+    elif _formats.check_format in ("github", "junit"):
+        from odefs.cli.check_results import ERROR_FORMATS
+
+        text = ERROR_FORMATS[_formats.check_format](_one_line(sentence), kind)
+        write_document(text)
 
 
 def _error_document(sentence: str, kind: str, exit_code: int) -> str:

@@ -218,10 +218,14 @@ def show_reasons(out: Screen, found: "TableDetection", rows: Sequence[int]) -> N
 
 
 def show_drift(
-    out: Screen, drift: Sequence["ColumnDrift"], flagged: float, flagged_before: float | None
+    out: Screen,
+    drift: Sequence["ColumnDrift"],
+    flagged: float,
+    flagged_before: float | None,
+    many_more: bool,
 ) -> None:
     """Show how the table differs from the training table."""
-    out.say(messages.flagged_share(flagged, flagged_before))
+    out.say(messages.flagged_share(flagged, flagged_before, many_more))
     notable = [entry for entry in drift if entry.is_notable]
     if not notable:
         out.say(messages.NO_DRIFT)

@@ -60,6 +60,11 @@ class ColumnSpec:
     group_usual: tuple[tuple[float, float], ...] = ()
     """What rows of each group usually have: both quartiles, or the place of the most frequent value
     (:func:`value_places`) and its share."""
+    cuts: tuple[float, ...] = ()
+    """Cut points between the values of a number or boolean, ascending
+    (:mod:`odefs.tables.encoder.distribution`); empty in files of older versions."""
+    below: tuple[int, ...] = ()
+    """Training values at or below each cut point, and last the number of all that were counted."""
 
     def feature_names(self) -> list[str]:
         if self.kind == "category" and not self.group_units:

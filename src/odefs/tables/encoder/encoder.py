@@ -206,10 +206,8 @@ class ColumnEncoder(Parameters):
                 f"max_categories={self.max_categories!r} must be a whole number of at least 2."
             )
         if n_rows < 2:
-            raise TableError(
-                f"a table needs at least two rows, this one has {n_rows} "
-                f"sample{'' if n_rows == 1 else 's'}."
-            )
+            rows = "1 row (1 sample)" if n_rows == 1 else "none"
+            raise TableError(f"a table needs at least two rows, this one has {rows}.")
         used_otherwise = {"drop": self.drop, "number": self.number, "keep": self.keep}
         require_group_columns(group_columns(self.by), names, used_otherwise)
         asked = [*self.number, *self.category, *self.drop, *self.keep]

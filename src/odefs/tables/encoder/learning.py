@@ -1,10 +1,10 @@
 """Fitting a :class:`TableEncoder` to a table of any size.
 
-Kind, text format, median and tails of a column are learned from a seeded sample of rows. The rows
-with the lowest and the highest value of every column are added to the sample, so that a flag that
-is set once in a billion rows does not look constant. Scales, ranges, shares of missing cells and
-counts of categories are those of all rows. A table with at most ``SAMPLE_ROWS`` rows is used
-completely. What is usual in groups of rows is that of the sample.
+Kind, text format, median, tails and distribution of a column are learned from a seeded sample of
+rows. The rows with the lowest and the highest value of every column are added to the sample, so
+that a flag that is set once in a billion rows does not look constant. Scales, ranges, shares of
+missing cells and counts of categories are those of all rows. A table with at most ``SAMPLE_ROWS``
+rows is used completely. What is usual in groups of rows is that of the sample.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -141,7 +141,10 @@ def _counts_rows(extremes: ColumnExtremes, column: Column, n_rows: int) -> bool:
 def _specs_of_all_rows(encoder: ColumnEncoder, table: Table) -> list[ColumnSpec]:
     """Return the specifications of the sample with scales, ranges and counts of all rows."""
     stretch = rows_at_once(len(encoder.specs_))
-    seen = [ColumnSummary(stretch, Centre(spec.fill, spec.sigma)) for spec in encoder.specs_]
+    seen = [
+        ColumnSummary(stretch, Centre(spec.fill, spec.sigma, spec.cuts, spec.below))
+        for spec in encoder.specs_
+    ]
     for start, batch in table.column_batches(encoder.columns):
         read = encoder.recognised(batch)
         for summary, column in zip(seen, read, strict=True):

@@ -6,6 +6,7 @@ Every error is a :class:`~odefs.exceptions.ModelFileError` with a message of one
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
+from itertools import pairwise
 from typing import Any, TypeGuard, get_args
 
 from odefs.persist.header_values import (
@@ -26,6 +27,7 @@ from odefs.tables.notes import Exclusion, ExclusionKind
 NAMES = ("number", "category", "drop", "keep", "by")
 PARAMETERS = {*NAMES, "na", "max_categories", "mark_missing"}
 OF_GROUPS = ("centres", "scales", "group_units", "group_usual")
+OF_DISTRIBUTION = ("cuts", "below")
 SMALLEST_HOUR_UNIT = 1e-12
 """Lower bound for the unit of the time of day, so that a day in this unit fits into float32."""
 
@@ -63,14 +65,14 @@ def _listed(value: object) -> object:
 
 
 def _spec_state(spec: ColumnSpec) -> dict[str, object]:
-    """Plain values of a column; without those of groups where there are none."""
+    """Plain values of a column; without groups and distribution where there are none."""
     found = {field.name: getattr(spec, field.name) for field in fields(spec)}
     plain = {name: list(v) if isinstance(v, tuple) else v for name, v in found.items()}
     plain |= {
         name: [list(values) for values in getattr(spec, name)]
         for name in ("group_units", "group_usual")
     }
-    return {name: v for name, v in plain.items() if name not in OF_GROUPS or v}
+    return {name: v for name, v in plain.items() if name not in (*OF_GROUPS, *OF_DISTRIBUTION) or v}
 
 
 def read_state(stored: object) -> EncoderState:
@@ -238,13 +240,27 @@ def _read_spec(stored: object) -> ColumnSpec:
         _numbers(found.get("scales", []), name),
         _number_lists(found.get("group_units", []), name),
         tuple((low, high) for low, high in _pairs(found.get("group_usual", []), name)),
+        *_read_distribution(found, name),
     )
     require(_can_encode(spec), f"its column {name!r} cannot be encoded as specified")
     return spec
 
 
-def _numbers(stored: object, name: str) -> tuple[float, ...]:
-    problem = f"the groups of its column {name!r} are not described by numbers"
+def _read_distribution(
+    found: Mapping[str, object], name: str
+) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Cut points and counts, both ascending; none in files of older versions."""
+    problem = f"the distribution of its column {name!r} is invalid"
+    cuts = _numbers(found.get("cuts", []), name, problem)
+    below = tuple(map(int, _numbers(found.get("below", []), name, problem)))
+    ascends = all(low <= high for one in (cuts, below) for low, high in pairwise(one))
+    fits = len(below) == (len(cuts) + 1 if cuts else 0)
+    require(ascends and fits and (not below or 0 <= below[0] < below[-1]), problem)
+    return cuts, below
+
+
+def _numbers(stored: object, name: str, problem: str = "") -> tuple[float, ...]:
+    problem = problem or f"the groups of its column {name!r} are not described by numbers"
     found = as_list(stored, problem)
     numbers = [float(value) for value in found if _is_number(value)]
     require(len(numbers) == len(found), problem)
@@ -275,9 +291,11 @@ def _can_encode(spec: ColumnSpec) -> bool:
 
 
 def _fits_kind(spec: ColumnSpec) -> bool:
-    """Whether only numbers and times have a spread, and only times an hour."""
+    """Whether only numbers and times have a spread, only times an hour, texts no distribution."""
     has_spread = spec.sigma != 0
     if spec.sigma < 0 or (has_spread and spec.kind not in ("number", "time")):
+        return False
+    if spec.cuts and spec.kind not in ("number", "boolean"):
         return False
     return not spec.by_hour or spec.kind == "time"
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from odefs.scaling import middle_and_sigma
 from odefs.tables.columns import SECONDS_PER_DAY, Column, Kind
+from odefs.tables.encoder.distribution import counts_below, cut_points
 from odefs.tables.encoder.encode import ColumnSpec, drawn_in
 
 NORMAL_RANGE = 7.0
@@ -39,27 +40,34 @@ def median_of(values: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Centre:
-    """Median of a column of numbers, and robust standard deviation for its tails.
+    """Median of a column of numbers, robust standard deviation for its tails, and distribution.
 
     ``sigma`` is 0 for columns of at most two values, which have no tails.
     """
 
     median: float = 0.0
     sigma: float = 0.0
+    cuts: tuple[float, ...] = ()
+    below: tuple[int, ...] = ()
 
 
 def centre_of(column: Column) -> Centre:
-    """Median and robust standard deviation of the known cells of a column."""
+    """Median, robust standard deviation and distribution of the known cells of a column.
+
+    Times have no distribution: those of another table are expected to be later.
+    """
     if column.kind == "category":
         return Centre()
     known = column.values[~column.missing]
     median = median_of(known)
+    cuts = () if column.kind == "time" else cut_points(known)
+    below = tuple(counts_below(cuts, known).tolist()) if cuts else ()
     if column.kind == "boolean" or ((known == known.min()) | (known == known.max())).all():
-        return Centre(median)
+        return Centre(median, 0.0, cuts, below)
     # Halved, so that differences of the largest floats are finite.
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         sigma = 2 * float(middle_and_sigma(known[:, None] / 2)[1][0])
-    return Centre(median, sigma if np.isfinite(sigma) else 0.0)
+    return Centre(median, sigma if np.isfinite(sigma) else 0.0, cuts, below)
 
 
 def equal_where_nominal(specs: Sequence[ColumnSpec]) -> list[ColumnSpec]:
@@ -269,6 +277,8 @@ def spec_of(
         high,
         missing,
         summary.centre.sigma,
+        cuts=summary.centre.cuts,
+        below=summary.centre.below,
     )
 
 

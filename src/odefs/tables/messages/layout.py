@@ -46,6 +46,11 @@ def _rows_below(note: Note) -> str:
     return f"{below} left out (from {_place(note)} on: {note.value!r})"
 
 
+def _sheet_rows(note: Note) -> str:
+    last = f", row {note.count:,} is row {note.value}" if note.count != 1 else ""
+    return f"rows of the table are numbered from 1: row 1 is row {note.row} of the sheet{last}"
+
+
 def _other_tables(note: Note) -> str:
     others = "another table" if note.count == 1 else f"{note.count} other tables"
     if not note.details:
@@ -75,6 +80,7 @@ LAYOUT_NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "units_row": _units_row,
     "total_row": _total_row,
     "rows_below": _rows_below,
+    "sheet_rows": _sheet_rows,
     "other_tables": _other_tables,
     "other_sheets": _other_sheets,
     "later_sheet": _later_sheet,

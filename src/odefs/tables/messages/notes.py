@@ -73,7 +73,8 @@ def _unreadable_cells(note: Note) -> str:
     cells = count(note.count or 0, "cell is", "cells are")
     counts = "counts" if note.count == 1 else "count"
     return (
-        f"{note.column}: {cells} not {note.format} and {counts} as missing "
+        f"{note.column}: {cells} not in the format of the column ({note.format}) and {counts} as "
+        "missing "
         f"(first: {note.value!r} in row {note.row})"
     )
 

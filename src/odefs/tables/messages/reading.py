@@ -58,8 +58,21 @@ def note_lines(notes: Iterable[Note]) -> list[str]:
     ]
 
 
-def no_columns(left_out: Mapping[str, Exclusion], other_sheets: Sequence[str] = ()) -> str:
-    """Return that every column is left out, and why; ``other_sheets`` may be chosen instead."""
+def no_columns(
+    left_out: Mapping[str, Exclusion],
+    other_sheets: Sequence[str] = (),
+    delimiter: str | None = None,
+) -> str:
+    """Return that every column is left out, and why; ``other_sheets`` may be chosen instead.
+
+    A ``delimiter`` that was given, and leaves a single column, is probably wrong.
+    """
+    if delimiter is not None and len(left_out) == 1:
+        return (
+            f"no column is left to look at: with the delimiter {delimiter!r}, the table has one "
+            f"column ({without_controls(next(iter(left_out)))}); without --delimiter, it is "
+            "detected."
+        )
     if not left_out:
         return (
             f"no column is left to look at: give a table with more columns{_sheets(other_sheets)}."

@@ -71,21 +71,43 @@ def headline(summary: dict[str, Any]) -> str:
         return f"{flags} flagged of {count(rows)}, no more than without outliers."
     if not n_flagged:
         return f"None of {count(rows, 'row')} stands out."
-    columns = dict.fromkeys(
-        trait["column"] for kind in summary["kinds"] for trait in kind["traits"]
-    )
     stand = "stands" if n_flagged == 1 else "stand"
-    return _with_columns(f"{count(n_flagged)} of {count(rows, 'row')} {stand} out", list(columns))
+    return _with_columns(
+        f"{count(n_flagged)} of {count(rows, 'row')} {stand} out", summary["kinds"]
+    )
 
 
-def _with_columns(start: str, columns: Sequence[str]) -> str:
-    """Return a sentence with as many columns as fit into two lines of a narrow window."""
-    if not columns:
-        return f"{start}."
+def _with_columns(start: str, kinds: Sequence[dict[str, Any]]) -> str:
+    """Return a sentence with as many columns as fit into two lines of a narrow window.
+
+    The rows stand out "mostly" by columns that explain more than half of them, but not all.
+    """
+    columns = list(dict.fromkeys(trait["column"] for kind in kinds for trait in kind["traits"]))
     room = HEADLINE - len(f"{start}, mostly by .")
     names = [shortened(column, min(HEADLINE_NAME, max(room, LEAST_NAME))) for column in columns[:4]]
-    texts = [f"{start}, mostly by {listed(names[:n])}." for n in range(len(names), 0, -1)]
-    return next((text for text in texts if len(text) <= HEADLINE), texts[-1])
+    total = sum(kind["count"] for kind in kinds)
+    for n in range(len(names), 0, -1):
+        explained, others = _explained(kinds, columns[:n]), len(columns) - n
+        if not others and explained == total:
+            text = f"{start}, by {listed(names[:n])}."
+        elif 2 * explained > total:
+            text = f"{start}, mostly by {listed(names[:n])}."
+        elif others:
+            text = f"{start}, by {listed([*names[:n], count(others, 'other column')])}."
+        else:
+            continue
+        if len(text) <= HEADLINE:
+            return text
+    return f"{start}."
+
+
+def _explained(kinds: Sequence[dict[str, Any]], columns: Sequence[str]) -> int:
+    """Return the number of rows whose kind has one of the columns."""
+    return sum(
+        kind["count"]
+        for kind in kinds
+        if any(trait["column"] in columns for trait in kind["traits"])
+    )
 
 
 def ordinary(median: float) -> str:
@@ -178,7 +200,10 @@ def agreement(share: float) -> str:
     return f"{percent(share)} of the model agrees"
 
 
-NO_DRIFT = "No column differs from training: no value out of range, no unseen category."
+NO_DRIFT = (
+    "No column differs from training: no value out of range, no unseen category, no distribution "
+    "that has shifted."
+)
 
 
 def drift(entry: "ColumnDrift") -> str:
@@ -192,6 +217,11 @@ def drift(entry: "ColumnDrift") -> str:
         parts.append(unseen + (f" ({named})" if named else ""))
     if entry.missing_now != entry.missing_before:
         parts.append(f"{entry.missing_now:.2%} missing, {entry.missing_before:.2%} in training")
+    if entry.cut is not None:
+        above = f"{_share(entry.above_now)} of the values above {number(entry.cut)}"
+        parts.append(f"{above}, {_share(entry.above_before)} in training")
+    elif entry.shift:
+        parts.append(f"the distribution differs in {_share(entry.shift)} of the values")
     return without_controls(f"{entry.column}: {'; '.join(parts)}")
 
 
@@ -211,14 +241,22 @@ def unreadable_column(column: str, kind: str) -> str:
 
 
 def _share(share: float) -> str:
-    """Format a share above 0, which must not be displayed as 0."""
-    return f"{share:.2%}" if share >= 0.0001 else "under 0.01%"
+    """Format a share; one above 0 must not be displayed as 0."""
+    return f"{share:.2%}" if share >= 0.0001 or share == 0 else "under 0.01%"
 
 
-def flagged_share(share: float, in_training: float | None) -> str:
+def flagged_share(share: float, in_training: float | None, many_more: bool = False) -> str:
     """Return the share of flagged rows, compared with training."""
     before = "" if in_training is None else f", {in_training:.2%} in training"
-    return f"Flagged: {share:.2%} of the rows{before}"
+    return f"Flagged: {share:.2%} of the rows{before}{FAR_MORE if many_more else ''}"
+
+
+FAR_MORE = ": far more than in a table like it"
+
+
+def many_more_flagged(share: float, in_training: float) -> str:
+    """Return that the share of flagged rows shows a table unlike the training table."""
+    return f"{share:.2%} of the rows are flagged, {in_training:.2%} in training{FAR_MORE}."
 
 
 def too_many_flagged(share: float, allowed: float, multiple: str | None) -> str:

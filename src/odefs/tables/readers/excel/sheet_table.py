@@ -132,16 +132,31 @@ def _found_table(read: Options, options: SheetOptions, frame: "pl.DataFrame | No
         rows = cells_at(read, layout, width)
     names = options.names(layout.names)
     others = [range_of(one, offset) for one in layouts[1:]]
-    return _named(rows, names, tuple(layout_notes(grid, layouts, others, names.used)))
+    around = layout_notes(grid, layouts, others, names.used)
+    return _named(rows, names, (*around, *_row_note(rows, layout.first_row)))
 
 
 def _named(frame: "pl.DataFrame", names: ColumnNames, around: tuple[Note, ...] = ()) -> SheetTable:
     """Return the rows that are not blank under the names."""
+    frame.columns = list(names.used)
+    return SheetTable(frame.filter(_filled_rows(frame)), (*around, *names.notes))
+
+
+def _filled_rows(frame: "pl.DataFrame") -> "pl.Series":
+    """Return which rows are not blank; all of a table without columns."""
     import polars as pl
 
-    frame.columns = list(names.used)
-    rows = frame.filter(~pl.all_horizontal(pl.all().is_null())) if frame.width else frame
-    return SheetTable(rows, (*around, *names.notes))
+    if not frame.width:
+        return pl.repeat(True, frame.height, eager=True)
+    return frame.select(~pl.all_horizontal(pl.all().is_null())).to_series()
+
+
+def _row_note(frame: "pl.DataFrame", first_row: int) -> list[Note]:
+    """Return a note on rows of the sheet, unless they follow a header in its first row."""
+    rows = _filled_rows(frame).arg_true() + first_row + 1
+    if not len(rows) or rows[-1] == len(rows) + 1:
+        return []
+    return [Note("sheet_rows", row=int(rows[0]), count=len(rows), value=str(rows[-1]))]
 
 
 def _layouts(
