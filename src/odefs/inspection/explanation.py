@@ -51,6 +51,10 @@ class Reason:
         Names and values of the columns that define the row's group, if values are compared within
         groups and the group is known. Percentile, frequency, usual values and equal values are then
         those of the group.
+    of_training : bool
+        Whether the row is compared with the training rows of a model, because it is of another
+        table. Percentile, frequency, usual values and equal values are then those of training, as
+        far as the model file has them; the frequency of a value that never occurred there is 0.
     """
 
     column: str
@@ -64,6 +68,7 @@ class Reason:
     usual: tuple[Any, Any] | None = None
     equal: float | None = None
     group: tuple[tuple[str, str | None], ...] | None = None
+    of_training: bool = False
 
     @property
     def beyond(self) -> float | None:

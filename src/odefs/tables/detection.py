@@ -23,6 +23,8 @@ from odefs.tables.flagging import Flagging
 from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
 from odefs.tables.reasons.contributions import explain_encoded
 from odefs.tables.reasons.find import ReasonFinder
+from odefs.tables.reasons.training_rows import TrainingRows
+from odefs.tables.reasons.value_positions import ValuePositions
 from odefs.tables.table import Table
 
 
@@ -56,6 +58,8 @@ class TableDetection:
     formats: Mapping[str, str] = field(default_factory=dict)
     """Formats of text in columns that had another type in training."""
     checks: list[ValueCheck] = field(default_factory=list)
+    training: TrainingRows | None = None
+    """For the rows of another table: those that the model was trained on."""
     origin: Table | None = None
     """The table that was read, for cells of columns that the model does not use."""
 
@@ -135,13 +139,16 @@ class TableDetection:
 
     @cached_property
     def finder(self) -> ReasonFinder:
-        """Says why rows stand out, beside the rows of this table."""
+        """Finds why rows stand out, compared with the training rows."""
+        if self.training is not None:
+            return ReasonFinder.of_training(self.model, self.encoder, self.training)
         ordinary = ~self.is_outlier & ~np.isnan(self.scores)
         table, X = self.table, self.X
         if self.part is not None:
             drawn = self.part.drawn
             table, X, ordinary = table.take(drawn), X[drawn], ordinary[drawn]
-        return ReasonFinder(self.model, self.encoder, table, X, ordinary, self.n_rows)
+        positions = ValuePositions(table, self.n_rows)
+        return ReasonFinder(self.model, self.encoder, table, X, ordinary, positions)
 
     def reasons(self, rows: object = None, k: int = 3) -> list[list[Reason]]:
         """Why rows stand out.
