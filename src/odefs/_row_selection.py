@@ -174,8 +174,8 @@ def frame_index(frame: object) -> Any:
 
 
 def index_labels(index: object) -> Any:
-    """Return the labels of a pandas index; ``None`` if it only counts rows."""
-    return None if index is None or type(index).__name__ == "RangeIndex" else index
+    """Return the labels of a pandas index; ``None`` if it only counts rows from 0."""
+    return None if index is None or _counts_rows(index) else index
 
 
 def _counts_rows(index: Any) -> bool:
