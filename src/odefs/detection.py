@@ -22,7 +22,13 @@ from odefs.review import Review
 from odefs.tables.answers.apply import with_answers
 from odefs.tables.detect import detect_table
 from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import name_rows, row_labels, shown_names, table_index
+from odefs.tables.displayed_rows import (
+    name_rows,
+    numbered_checks,
+    row_labels,
+    shown_names,
+    table_index,
+)
 from odefs.tables.encoder.groups import group_columns
 from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.flagging import require_one_rule
@@ -60,7 +66,8 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
         What was recognised: ``kind`` is a stable keyword, ``str`` gives a sentence.
     checks : list of ValueCheck
         Values that are probably wrong, most certain first: ``kind`` is a stable keyword, ``rows``
-        are row numbers from 0, ``str`` gives a sentence. Scores do not depend on them.
+        are row numbers from 0, ``names`` the same where rows have no names, ``str`` gives a
+        sentence. Scores do not depend on them.
     run : Provenance
         Command, seed, parameters and versions.
     index : the frame's own index, where it has one
@@ -75,7 +82,8 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
     def of(cls, found: TableDetection, library: Library | None = None) -> Self:
         """The same result with frames, a report and scores of other rows."""
         known = {field.name: getattr(found, field.name) for field in fields(TableDetection)}
-        return cls(**known, library=library)
+        made = cls(**known, library=library)
+        return replace(made, checks=numbered_checks(made, first=0))
 
     def to_frame(self) -> Any:
         """All rows in the order of the table, as a frame of the library that the table came in.
@@ -86,7 +94,7 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
             ``score``, ``rank`` (1 for the most outlying), ``percentile``, ``outlier``, ``kind``
             (what flagged rows have in common) and ``reasons``, the last two missing for rows that
             are not flagged. A pandas frame has the table's index; other frames name the rows first,
-            by the id column or the row number from 1.
+            by the id column or the row number from 0, which :meth:`explain` and others take.
         """
         return self._frame(np.arange(self.scores.size), np.flatnonzero(self.is_outlier))
 
@@ -109,7 +117,7 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
             )
         )
         kinds = dict(zip(explained.tolist(), row_kinds(self, explained, reasons), strict=True))
-        name, names = shown_names(self)
+        name, names = shown_names(self, first=0)
         has_index = self.index is not None
         results = {
             "score": self.scores[rows],

@@ -106,7 +106,7 @@ def test_columns_without_values_are_of_text(table):
 def test_an_array_gets_numbered_rows():
     X = np.random.default_rng(0).normal(size=(200, 3))
     frame = odefs.detect(X).to_frame()
-    assert list(frame["row"]) == list(range(1, 201))
+    assert list(frame["row"]) == list(range(200))
 
 
 def test_an_id_called_as_a_result_is_kept(table):
@@ -170,6 +170,52 @@ def test_explanations_show_reasons(found):
         assert "distance_km" in shown
         assert len(shown) < 60_000
     assert "array(" not in repr(explanation)
+
+
+def numbered():
+    rng = np.random.default_rng(0)
+    price = rng.normal(10, 1, 200)
+    price[[17, 40, 90]] = [60.0, 70.0, 80.0]
+    return pl.DataFrame({"price": price, "size": rng.normal(5, 1, 200)})
+
+
+FAST = {"model": odefs.LeSiNN(scaling="none", random_state=0)}
+
+
+@pytest.mark.parametrize("convert", [lambda frame: frame, pl.DataFrame.to_arrow, np.asarray])
+def test_numbers_of_the_top_rows_name_these_rows(convert):
+    found = odefs.detect(convert(numbered()), **FAST)
+    top = found.top(3)["row"]
+    assert np.asarray(top).tolist() == found.order[:3].tolist() == [90, 40, 17]
+    assert [row[0].value for row in found.explain(top).reasons()] == [80, 70, 60]
+    assert found.reasons(top) == found.reasons([90, 40, 17])
+
+
+@pytest.mark.parametrize("start", [0, 1000])
+def test_the_index_of_the_top_rows_names_these_rows(start):
+    frame = numbered().to_pandas().set_axis(range(start, start + 200))
+    found = odefs.detect(frame, **FAST)
+    explained = found.explain(found.top(3).index)
+    assert [row[0].value for row in explained.reasons()] == [80, 70, 60]
+
+
+def test_a_slice_of_a_frame_has_labels():
+    frame = numbered().to_pandas()[10:]
+    found = odefs.detect(frame, **FAST)
+    assert found.top(1).index[0] == 90
+    assert found.reasons("90") == found.reasons(80)
+    assert found.reasons("90")[0][0].value == 80
+
+
+def test_values_to_check_name_rows_as_frames_do():
+    frame = numbered().with_columns(
+        pl.when(pl.int_range(pl.len()) == 50).then(-999.0).otherwise("size").alias("size")
+    )
+    found = odefs.detect(frame)
+    assert found.checks
+    assert all(check.names == check.rows for check in found.checks)
+    for own, listed in zip(found.checks, found.report().summary["checks"], strict=True):
+        assert listed["names"] == listed["rows"] == [row + 1 for row in own.rows], "as in files"
 
 
 class Tensor:
