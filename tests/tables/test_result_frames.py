@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import odefs
 from odefs.datasets.transactions import transactions_path
@@ -189,6 +190,7 @@ def test_numbers_of_the_top_rows_name_these_rows(convert):
     assert np.asarray(top).tolist() == found.order[:3].tolist() == [90, 40, 17]
     assert [row[0].value for row in found.explain(top).reasons()] == [80, 70, 60]
     assert found.reasons(top) == found.reasons([90, 40, 17])
+    assert list(found.explain(top).row_names) == [90, 40, 17]
 
 
 @pytest.mark.parametrize("start", [0, 1000])
@@ -197,6 +199,7 @@ def test_the_index_of_the_top_rows_names_these_rows(start):
     found = odefs.detect(frame, **FAST)
     explained = found.explain(found.top(3).index)
     assert [row[0].value for row in explained.reasons()] == [80, 70, 60]
+    assert list(explained.row_names) == [start + 90, start + 40, start + 17]
 
 
 def test_a_slice_of_a_frame_has_labels():
@@ -216,6 +219,27 @@ def test_values_to_check_name_rows_as_frames_do():
     assert all(check.names == check.rows for check in found.checks)
     for own, listed in zip(found.checks, found.report().summary["checks"], strict=True):
         assert listed["names"] == listed["rows"] == [row + 1 for row in own.rows], "as in files"
+
+
+def test_explanations_name_their_rows():
+    keys = [f"k{i}" for i in range(200)]
+    with_id = odefs.detect(numbered().with_columns(key=pl.Series(keys)), id="key", **FAST)
+    with_index = odefs.detect(numbered().to_pandas().set_axis(keys), **FAST)
+    for found in (with_id, with_index):
+        explained = found.explain(["k40", "k90"])
+        assert list(explained.row_names) == list(explained.top(1).row_names) == ["k40", "k90"]
+        assert explained.reasons("k90") == explained.reasons(1)
+        for shown in (repr(explained), explained._repr_html_(), repr(explained.top(1))):
+            assert shown.index("k40") < shown.index("k90")
+    hidden = odefs.detect(numbered().to_pandas().assign(key=keys), id="key", hide=["key"], **FAST)
+    assert list(hidden.explain("k40").row_names) == [40]
+
+
+def test_explanations_of_pipelines_have_the_index_of_their_frame():
+    frame = numbered().to_pandas().set_axis([f"k{i}" for i in range(200)])
+    pipeline = make_pipeline(odefs.TableEncoder(), FAST["model"]).fit(frame)
+    assert odefs.explain(pipeline, frame[40:42]).row_names == ["k40", "k41"]
+    assert odefs.explain(pipeline, frame[:2].reset_index(drop=True)).row_names is None
 
 
 class Tensor:

@@ -5,6 +5,7 @@ column contributes much to every row and explains none.
 """
 
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,6 +88,7 @@ class _RowExplanations:
     values: np.ndarray
     feature_names: np.ndarray
     answers: AnswerParts | None
+    row_names: Sequence[object] | None
 
     def __repr__(self) -> str:
         return as_text(self._title(), self._lines(), len(self))
@@ -123,7 +125,7 @@ class _RowExplanations:
         list of list of Resemblance
             One list for each row, largest amount first; empty for models without answers.
         """
-        numbers = _row_numbers(rows, len(self)).tolist()
+        numbers = self._row_numbers(rows).tolist()
         return [[] if self.answers is None else self.answers.of(row) for row in numbers]
 
     def _title(self) -> str:
@@ -135,11 +137,17 @@ class _RowExplanations:
         return f"{type(self).__name__} of {counts}"
 
     def _lines(self) -> list[Line]:
-        shown = self.reasons(np.arange(min(len(self), ROWS)), k=3)
+        n_shown = min(len(self), ROWS)
+        names = range(n_shown) if self.row_names is None else self.row_names[:n_shown]
         return [
-            (row, [(reason.column, reason.value, reason.excess) for reason in reasons])
-            for row, reasons in enumerate(shown)
+            (name, [(reason.column, reason.value, reason.excess) for reason in reasons])
+            for name, reasons in zip(names, self.reasons(np.arange(n_shown), k=3), strict=True)
         ]
+
+    def _row_numbers(self, rows: npt.ArrayLike | None) -> np.ndarray:
+        if rows is None:
+            return np.arange(len(self))
+        return read_rows(rows).numbers(len(self), self.row_names)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,6 +167,9 @@ class Explanation(_RowExplanations):
     answers : AnswerParts or None
         For a model that has learned from answers: ``answers.total`` is what they add to each
         score. :meth:`resembles` names the answered rows.
+    row_names : sequence or None
+        Names of the rows in the table that they come from: ids, labels of a pandas index, or row
+        numbers from 0. ``None`` if the rows were given as a matrix.
     """
 
     values: np.ndarray
@@ -169,6 +180,7 @@ class Explanation(_RowExplanations):
     filled: np.ndarray | None = None
     """For the input of a pipeline: which missing cells its steps replaced by numbers."""
     answers: AnswerParts | None = None
+    row_names: Sequence[object] | None = None
 
     @property
     def excess(self) -> np.ndarray:
@@ -190,6 +202,7 @@ class Explanation(_RowExplanations):
             self.attribution,
             None if self.filled is None else self.filled[rows, columns],
             self.answers,
+            self.row_names,
         )
 
     def reasons(self, rows: npt.ArrayLike | None = None, k: int = 3) -> list[list[Reason]]:
@@ -197,8 +210,9 @@ class Explanation(_RowExplanations):
 
         Parameters
         ----------
-        rows : int or array-like of int or bool, optional
-            Row numbers from 0 or a mask with one value per row; by default all rows.
+        rows : int, str, or array-like of int, bool or str, optional
+            Numbers of the explained rows from 0, a mask with one value per row, or names of rows
+            (:attr:`row_names`); by default all rows.
         k : int
             The largest number of reasons for a row.
 
@@ -208,7 +222,7 @@ class Explanation(_RowExplanations):
             One list for each row, largest excess first; a list of one for a single row. A row has
             fewer than ``k`` reasons if fewer columns contribute more than usual.
         """
-        numbers = _row_numbers(rows, len(self))
+        numbers = self._row_numbers(rows)
         filled = None if self.filled is None else self.filled[numbers]
         some = Explanation(
             self.values[numbers],
@@ -246,6 +260,7 @@ class TopExplanation(_RowExplanations):
     attribution: str = ""
     filled: np.ndarray | None = None
     answers: AnswerParts | None = None
+    row_names: Sequence[object] | None = None
 
     @property
     def excess(self) -> np.ndarray:
@@ -258,8 +273,9 @@ class TopExplanation(_RowExplanations):
 
         Parameters
         ----------
-        rows : int or array-like of int or bool, optional
-            Row numbers from 0 or a mask with one value per row; by default all rows.
+        rows : int, str, or array-like of int, bool or str, optional
+            Numbers of the explained rows from 0, a mask with one value per row, or names of rows
+            (:attr:`row_names`); by default all rows.
         k : int, optional
             The largest number of reasons for a row; by default all columns that were kept.
 
@@ -268,7 +284,7 @@ class TopExplanation(_RowExplanations):
         list of list of Reason
             As :meth:`Explanation.reasons`.
         """
-        return [self._reasons(row)[:k] for row in _row_numbers(rows, len(self)).tolist()]
+        return [self._reasons(row)[:k] for row in self._row_numbers(rows).tolist()]
 
     def _reasons(self, row: int) -> list[Reason]:
         excess = self.excess[row]
@@ -288,10 +304,6 @@ class TopExplanation(_RowExplanations):
         return _is_missing(self.data[row, place]) and (
             self.filled is None or not self.filled[row, place]
         )
-
-
-def _row_numbers(rows: npt.ArrayLike | None, n_rows: int) -> np.ndarray:
-    return np.arange(n_rows) if rows is None else read_rows(rows).numbers(n_rows)
 
 
 def _is_missing(value: object) -> bool:

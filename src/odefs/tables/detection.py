@@ -17,7 +17,7 @@ from odefs.kernels.row_reductions import descending_ranks
 from odefs.models.base import OutlierModel
 from odefs.tables.checks.record import ValueCheck
 from odefs.tables.columns import Columns
-from odefs.tables.displayed_rows import Extent, all_rows, row_labels
+from odefs.tables.displayed_rows import Extent, all_rows, row_labels, shown_names
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.flagging import Flagging
 from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
@@ -183,7 +183,10 @@ class TableDetection:
         rows : int, str, or array-like of int, bool or str, optional
             As in :meth:`reasons`; by default the flagged rows, in the order of their scores.
         """
-        return explain_encoded(self.model, self.encoder, self.table, self.X, self.numbers(rows))
+        numbers = self.numbers(rows)
+        _, names = shown_names(self, first=0)
+        own = [names[row] for row in numbers.tolist()]
+        return explain_encoded(self.model, self.encoder, self.table, self.X, numbers, own)
 
     def numbers(self, rows: object) -> np.ndarray:
         """Row numbers of what was named; by default those of flagged rows, by their scores."""

@@ -1,5 +1,7 @@
 """Contributions of encoded columns, summed over the columns that they come from."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from odefs.inspection.explanation import Explanation
@@ -14,6 +16,7 @@ def explain_encoded(
     table: Columns,
     X: np.ndarray,
     rows: np.ndarray,
+    row_names: Sequence[object],
 ) -> Explanation:
     """Return contributions of a table's columns to the scores of rows, of which ``X`` is encoded.
 
@@ -24,11 +27,16 @@ def explain_encoded(
     for k, name in enumerate(names):
         cells[:, k] = [table[name].at(row) for row in rows.tolist()]
     found = model.explain(X[rows])
-    return by_column(found, encoder.sources, names, cells, ~np.isnan(X[rows]))
+    return by_column(found, encoder.sources, names, cells, ~np.isnan(X[rows]), row_names)
 
 
 def by_column(
-    found: Explanation, sources: np.ndarray, names: list[str], cells: np.ndarray, known: np.ndarray
+    found: Explanation,
+    sources: np.ndarray,
+    names: list[str],
+    cells: np.ndarray,
+    known: np.ndarray,
+    row_names: Sequence[object] | None = None,
 ) -> Explanation:
     """Sum contributions of encoded columns over the input columns that they come from.
 
@@ -45,4 +53,5 @@ def by_column(
         found.attribution,
         (known @ membership) > 0,
         found.answers,
+        row_names,
     )
