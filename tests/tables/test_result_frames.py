@@ -242,6 +242,28 @@ def test_explanations_of_pipelines_have_the_index_of_their_frame():
     assert odefs.explain(pipeline, frame[:2].reset_index(drop=True)).row_names is None
 
 
+def with_times():
+    seconds = np.random.default_rng(1).integers(0, 300, 200) * 86_400
+    seconds[40] = 9000 * 86_400
+    return numbered().with_columns(
+        day=pl.from_epoch(pl.Series(1_700_006_400 + seconds)),
+        took=pl.duration(seconds=pl.int_range(pl.len()) % 60 + 90),
+    )
+
+
+@pytest.mark.parametrize("convert", [lambda frame: frame, pl.DataFrame.to_pandas])
+def test_explanations_show_dates_and_durations(convert):
+    found = odefs.detect(convert(with_times()), **FAST)
+    explained = found.explain([40])
+    cells = dict(zip(explained.feature_names, explained.shown[0], strict=True))
+    assert cells["day"] == "2048-07-06"
+    assert cells["took"] == "0:02:10"
+    assert cells["price"] == 70
+    assert {one.column: one.value for one in explained.reasons()[0]}["day"] > 2e9, "data are kept"
+    for shown in (repr(explained), explained._repr_html_(), repr(explained.top(2))):
+        assert "day = 2048-07-06" in shown
+
+
 class Tensor:
     """An array of another library: no columns, but its data can be exchanged."""
 

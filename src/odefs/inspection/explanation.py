@@ -6,8 +6,8 @@ column contributes much to every row and explains none.
 
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +89,7 @@ class _RowExplanations:
     feature_names: np.ndarray
     answers: AnswerParts | None
     row_names: Sequence[object] | None
+    shown: np.ndarray | None
 
     def __repr__(self) -> str:
         return as_text(self._title(), self._lines(), len(self))
@@ -139,10 +140,16 @@ class _RowExplanations:
     def _lines(self) -> list[Line]:
         n_shown = min(len(self), ROWS)
         names = range(n_shown) if self.row_names is None else self.row_names[:n_shown]
+        found = self._displayed().reasons(np.arange(n_shown), k=3)
         return [
             (name, [(reason.column, reason.value, reason.excess) for reason in reasons])
-            for name, reasons in zip(names, self.reasons(np.arange(n_shown), k=3), strict=True)
+            for name, reasons in zip(names, found, strict=True)
         ]
+
+    def _displayed(self) -> Self:
+        """The same with the cells that are displayed."""
+        made: Any = self
+        return made if self.shown is None else replace(made, data=self.shown)
 
     def _row_numbers(self, rows: npt.ArrayLike | None) -> np.ndarray:
         if rows is None:
@@ -170,6 +177,9 @@ class Explanation(_RowExplanations):
     row_names : sequence or None
         Names of the rows in the table that they come from: ids, labels of a pandas index, or row
         numbers from 0. ``None`` if the rows were given as a matrix.
+    shown : array or None
+        For a table: ``data`` as it is displayed, with dates and durations, which are seconds in
+        ``data``, as text.
     """
 
     values: np.ndarray
@@ -181,6 +191,7 @@ class Explanation(_RowExplanations):
     """For the input of a pipeline: which missing cells its steps replaced by numbers."""
     answers: AnswerParts | None = None
     row_names: Sequence[object] | None = None
+    shown: np.ndarray | None = None
 
     @property
     def excess(self) -> np.ndarray:
@@ -203,6 +214,7 @@ class Explanation(_RowExplanations):
             None if self.filled is None else self.filled[rows, columns],
             self.answers,
             self.row_names,
+            None if self.shown is None else self.shown[rows, columns],
         )
 
     def reasons(self, rows: npt.ArrayLike | None = None, k: int = 3) -> list[list[Reason]]:
@@ -261,6 +273,7 @@ class TopExplanation(_RowExplanations):
     filled: np.ndarray | None = None
     answers: AnswerParts | None = None
     row_names: Sequence[object] | None = None
+    shown: np.ndarray | None = None
 
     @property
     def excess(self) -> np.ndarray:

@@ -1,5 +1,6 @@
 """One row: its reasons, and its values against the typical ones of their columns."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -140,11 +141,12 @@ class ReasonsDisplay(Display):
     ) -> Self:
         """Draw one row of an explanation."""
         excess = explanation.excess[row]
+        cells = explanation.data if explanation.shown is None else explanation.shown
         order = np.argsort(-excess, kind="stable")[:n_columns]
         return cls(
             [str(explanation.feature_names[k]) for k in order],
             excess[order],
-            [explanation.data[row, k] for k in order],
+            [cells[row, k] for k in order],
             float(explanation.values[row].sum()),
         ).plot(ax)
 
@@ -173,9 +175,9 @@ class ReasonsDisplay(Display):
     ) -> Self:
         """Draw one row of a table, by default the most outlying one."""
         found = detection.explain(int(detection.order[0]) if row is None else row)
-        for k, name in enumerate(found.feature_names):
-            if name in detection.hidden:
-                found.data[:, k] = HIDDEN
+        is_hidden = np.isin(found.feature_names, list(detection.hidden))
+        cells = np.where(is_hidden, HIDDEN, found.data if found.shown is None else found.shown)
+        found = replace(found, shown=cells)
         return cls.from_explanation(found, n_columns=n_columns, ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:

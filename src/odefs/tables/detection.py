@@ -25,7 +25,7 @@ from odefs.tables.reasons.contributions import explain_encoded
 from odefs.tables.reasons.find import ReasonFinder
 from odefs.tables.reasons.training_rows import TrainingRows
 from odefs.tables.reasons.value_positions import ValuePositions
-from odefs.tables.table import Table
+from odefs.tables.table import Table, duration_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -186,7 +186,10 @@ class TableDetection:
         numbers = self.numbers(rows)
         _, names = shown_names(self, first=0)
         own = [names[row] for row in numbers.tolist()]
-        return explain_encoded(self.model, self.encoder, self.table, self.X, numbers, own)
+        durations = () if self.origin is None else duration_names(self.origin)
+        return explain_encoded(
+            self.model, self.encoder, self.table, self.X, numbers, own, durations
+        )
 
     def numbers(self, rows: object) -> np.ndarray:
         """Row numbers of what was named; by default those of flagged rows, by their scores."""
