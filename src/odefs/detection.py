@@ -14,6 +14,8 @@ from odefs._known_options import names_its_options
 from odefs._row_selection import read_rows
 from odefs.estimators import ODEFS
 from odefs.exceptions import TableError
+from odefs.inspection.explanation import Explanation
+from odefs.inspection.result_frame import Library, as_frame, library_of
 from odefs.models.base import OutlierModel
 from odefs.plots.shortcuts import PlotShortcuts
 from odefs.report.notebook import NotebookView
@@ -34,7 +36,6 @@ from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.flagging import require_one_rule
 from odefs.tables.messages.reasons import reason_texts
 from odefs.tables.model_files import save_detection
-from odefs.tables.result_frame import Library, as_frame, library_of
 from odefs.tables.table import Table, table_of
 
 REASONS = 3
@@ -132,6 +133,16 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
             results = {name: [names[row] for row in rows.tolist()], **results}
         index: Any = self.index
         return as_frame(results, self.library, index[rows] if has_index else None)
+
+    def explain(self, rows: object = None) -> Explanation:
+        """Contributions of the table's columns to the scores of rows.
+
+        Parameters
+        ----------
+        rows : int, str, or array-like of int, bool or str, optional
+            As in :meth:`reasons`; by default the flagged rows, in the order of their scores.
+        """
+        return replace(super().explain(rows), library=self.library)
 
     def score(self, frame: object) -> np.ndarray:
         """Scores of other rows with the same columns; high is abnormal, as in :attr:`scores`."""

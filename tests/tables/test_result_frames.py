@@ -264,6 +264,37 @@ def test_explanations_show_dates_and_durations(convert):
         assert "day = 2048-07-06" in shown
 
 
+@pytest.mark.parametrize(
+    ("convert", "library"),
+    [(lambda frame: frame, pl), (pl.DataFrame.to_pandas, pd), (pl.DataFrame.to_arrow, pa)],
+)
+def test_explanations_become_frames_of_the_tables_library(convert, library):
+    found = odefs.detect(convert(with_times()), **FAST)
+    explained = found.explain([40, 17])
+    frame = explained.to_frame()
+    assert type(frame).__module__.split(".")[0] == library.__name__
+    lines = pl.DataFrame(frame) if library is not pa else pl.from_arrow(frame)
+    assert lines.columns == ["row", "column", "value", "contribution", "excess"]
+    assert lines["row"].to_list() == [40] * 4 + [17] * 4
+    sums = lines.group_by("row", maintain_order=True).agg(pl.col("contribution").sum())
+    np.testing.assert_allclose(sums["contribution"], found.scores[[40, 17]], rtol=1e-5)
+    assert lines["excess"].to_list()[:4] == sorted(lines["excess"].to_list()[:4], reverse=True)
+    first = dict(zip(lines["column"][:4], lines["value"][:4], strict=True))
+    assert (first["price"], first["day"], first["took"]) == ("70", "2048-07-06", "0:02:10")
+
+
+def test_explanations_of_arrays_become_frames():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    X[7, 1] = 30
+    X[8, 2] = np.nan
+    explained = odefs.LeSiNN(random_state=0, missing="ignore").fit(X).explain(X[7:9])
+    frame = explained.to_frame()
+    assert frame["row"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert frame["column"][0] == "x1"
+    assert frame["value"][0] == "30"
+    assert frame["value"].isna().sum() == 1
+
+
 class Tensor:
     """An array of another library: no columns, but its data can be exchanged."""
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from odefs._row_selection import read_rows
-from odefs.inspection.explanation_table import ROWS, Line, as_html, as_text
+from odefs.inspection.explanation_table import ROWS, Line, as_html, as_text, cell_text
 from odefs.inspection.resemblances import AnswerParts, Resemblance
 
 
@@ -192,6 +192,8 @@ class Explanation(_RowExplanations):
     answers: AnswerParts | None = None
     row_names: Sequence[object] | None = None
     shown: np.ndarray | None = None
+    library: Any = None
+    """Data frame library of the table, for :meth:`to_frame`; ``None`` for arrays."""
 
     @property
     def excess(self) -> np.ndarray:
@@ -244,6 +246,45 @@ class Explanation(_RowExplanations):
             filled=filled,
         )
         return some.top(k).reasons()
+
+    def to_frame(self) -> Any:
+        """As a data frame with one line for each row and column, in the library of the table.
+
+        For arrays it is a frame of pandas, polars or pyarrow, the first that is installed.
+
+        Returns
+        -------
+        data frame
+            ``row`` (name or number from 0), ``column``, ``value`` (the cell as text, missing if the
+            cell is), ``contribution`` and ``excess``. Rows are in the order of the explanation, the
+            columns of a row in descending order of excess.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import odefs
+        >>> prices = [10.0 + i % 7 for i in range(99)] + [900.0]
+        >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": prices})
+        >>> parts = odefs.detect(frame).explain([99]).to_frame()
+        >>> parts.select("row", "column", "value").rows()
+        [(99, 'price', '900'), (99, 'shop', 'b')]
+        """
+        from odefs.inspection.result_frame import as_frame
+
+        n_rows, n_columns = self.values.shape
+        names = range(n_rows) if self.row_names is None else self.row_names
+        top = self._displayed().top(n_columns)
+        cells = np.asarray(top.data, dtype=object).ravel().tolist()
+        lines: dict[str, np.ndarray | Sequence[object]] = {
+            "row": [name for name in names for _ in range(n_columns)],
+            "column": [str(name) for name in self.feature_names[top.columns].ravel()],
+            "value": [
+                None if cell is None or _is_missing(cell) else cell_text(cell) for cell in cells
+            ],
+            "contribution": top.values.ravel(),
+            "excess": top.excess.ravel(),
+        }
+        return as_frame(lines, self.library)
 
     def to_shap(self) -> Any:
         """As a ``shap.Explanation``, for SHAP's plots (beeswarm, waterfall, bar, heatmap).

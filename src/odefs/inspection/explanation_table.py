@@ -38,12 +38,13 @@ def _reasons(reasons: Sequence[tuple[str, object, float]]) -> list[str]:
     if not reasons:
         return ["no column contributes more than usual"]
     return [
-        f"{short_text(column)} = {short_text(_cell(value))} (+{excess:.3g})"
+        f"{short_text(column)} = {short_text(cell_text(value))} (+{excess:.3g})"
         for column, value, excess in reasons
     ]
 
 
-def _cell(value: object) -> str:
+def cell_text(value: object) -> str:
+    """Return a cell as it is displayed."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

@@ -4,6 +4,7 @@ Which input column an output column of a step comes from is found in
 :mod:`odefs.tables.pipelines.column_origins`.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from odefs._row_selection import frame_index, index_labels
 from odefs.engines.other_arrays import local_table
 from odefs.engines.row_blocks import unmasked
 from odefs.inspection.explanation import Explanation
+from odefs.inspection.result_frame import library_of
 from odefs.tables.displayed_rows import plain_cell
 from odefs.tables.frames import column_cells, frame_names
 from odefs.tables.pipelines.column_origins import UntraceableStepError, is_skipped, origins_of
@@ -74,7 +76,8 @@ def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: object) -> Explanati
     )
     index = index_labels(frame_index(X))
     row_names = None if index is None else [plain_cell(cell) for cell in index]
-    return by_column(found, sources, names, _cells(X, names), known, row_names)
+    explained = by_column(found, sources, names, _cells(X, names), known, row_names)
+    return replace(explained, library=library_of(X))
 
 
 def _split(pipeline: Any) -> tuple[list[tuple[str, Any]], Any]:
