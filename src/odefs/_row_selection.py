@@ -1,7 +1,8 @@
 """Row selections given by a caller, interpreted in the same way everywhere.
 
 Integers are row numbers from 0, booleans are a mask with one value per row, and text (or dates) are
-labels: ids, or labels of a pandas index. Ambiguous selections are rejected. ``read_rows`` checks
+labels: ids, or labels of a pandas index. A pandas index of integers names rows by its labels where
+these cannot be row numbers. Ambiguous selections are rejected. ``read_rows`` checks
 what does not depend on the table, ``RowSelection.numbers`` the rest.
 """
 
@@ -72,10 +73,7 @@ class RowSelection:
         if self.kind == "labels":
             return self._of_labels(labels)
         if self.is_index and index is not None and not _counts_rows(index):
-            raise ValueError(
-                f"{self.name} is a pandas index of integers, which could mean labels or row "
-                "numbers: pass frame.index.get_indexer(labels), or row numbers as an array."
-            )
+            return self._of_index(n_rows, index)
         wrong = self.values[((self.values < 0) | (self.values >= n_rows)).astype(bool)]
         if wrong.size and not n_rows:
             raise ValueError(f"{self.name} holds {wrong[0]}, but the table has no rows.")
@@ -99,6 +97,17 @@ class RowSelection:
                 "mask.reindex(frame.index), or mask.to_numpy() if it is in the order of the rows."
             )
         return np.flatnonzero(self.values)
+
+    def _of_index(self, n_rows: int, index: Any) -> np.ndarray:
+        """Return the rows with the labels of an index of integers, if it cannot mean numbers."""
+        places = index.get_indexer(self.values) if index.is_unique else np.full(1, -1)
+        are_numbers = ((self.values >= 0) & (self.values < n_rows)).all()
+        if (places < 0).any() or (are_numbers and (places != self.values).any()):
+            raise ValueError(
+                f"{self.name} is a pandas index of integers, which could mean labels or row "
+                "numbers: pass frame.index.get_indexer(labels), or row numbers as an array."
+            )
+        return np.asarray(places, dtype=np.intp)
 
     def _of_labels(self, labels: Iterable[object] | None) -> np.ndarray:
         wanted = [str(label) for label in self.values]
@@ -174,8 +183,8 @@ def frame_index(frame: object) -> Any:
 
 
 def index_labels(index: object) -> Any:
-    """Return the labels of a pandas index; ``None`` if it only counts rows."""
-    return None if index is None or type(index).__name__ == "RangeIndex" else index
+    """Return the labels of a pandas index; ``None`` if it only counts rows from 0."""
+    return None if index is None or _counts_rows(index) else index
 
 
 def _counts_rows(index: Any) -> bool:

@@ -14,6 +14,8 @@ from odefs._known_options import names_its_options
 from odefs._row_selection import read_rows
 from odefs.estimators import ODEFS
 from odefs.exceptions import TableError
+from odefs.inspection.explanation import Explanation
+from odefs.inspection.result_frame import Library, as_frame, library_of
 from odefs.models.base import OutlierModel
 from odefs.plots.shortcuts import PlotShortcuts
 from odefs.report.notebook import NotebookView
@@ -22,13 +24,18 @@ from odefs.review import Review
 from odefs.tables.answers.apply import with_answers
 from odefs.tables.detect import detect_table
 from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import name_rows, row_labels, shown_names, table_index
+from odefs.tables.displayed_rows import (
+    name_rows,
+    numbered_checks,
+    row_labels,
+    shown_names,
+    table_index,
+)
 from odefs.tables.encoder.groups import group_columns
 from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.flagging import require_one_rule
 from odefs.tables.messages.reasons import reason_texts
 from odefs.tables.model_files import save_detection
-from odefs.tables.result_frame import Library, as_frame, library_of
 from odefs.tables.table import Table, table_of
 
 REASONS = 3
@@ -60,7 +67,8 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
         What was recognised: ``kind`` is a stable keyword, ``str`` gives a sentence.
     checks : list of ValueCheck
         Values that are probably wrong, most certain first: ``kind`` is a stable keyword, ``rows``
-        are row numbers from 0, ``str`` gives a sentence. Scores do not depend on them.
+        are row numbers from 0, ``names`` the same where rows have no names, ``str`` gives a
+        sentence. Scores do not depend on them.
     run : Provenance
         Command, seed, parameters and versions.
     index : the frame's own index, where it has one
@@ -75,7 +83,8 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
     def of(cls, found: TableDetection, library: Library | None = None) -> Self:
         """The same result with frames, a report and scores of other rows."""
         known = {field.name: getattr(found, field.name) for field in fields(TableDetection)}
-        return cls(**known, library=library)
+        made = cls(**known, library=library)
+        return replace(made, checks=numbered_checks(made, first=0))
 
     def to_frame(self) -> Any:
         """All rows in the order of the table, as a frame of the library that the table came in.
@@ -86,7 +95,7 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
             ``score``, ``rank`` (1 for the most outlying), ``percentile``, ``outlier``, ``kind``
             (what flagged rows have in common) and ``reasons``, the last two missing for rows that
             are not flagged. A pandas frame has the table's index; other frames name the rows first,
-            by the id column or the row number from 1.
+            by the id column or the row number from 0, which :meth:`explain` and others take.
         """
         return self._frame(np.arange(self.scores.size), np.flatnonzero(self.is_outlier))
 
@@ -109,7 +118,7 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
             )
         )
         kinds = dict(zip(explained.tolist(), row_kinds(self, explained, reasons), strict=True))
-        name, names = shown_names(self)
+        name, names = shown_names(self, first=0)
         has_index = self.index is not None
         results = {
             "score": self.scores[rows],
@@ -124,6 +133,16 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
             results = {name: [names[row] for row in rows.tolist()], **results}
         index: Any = self.index
         return as_frame(results, self.library, index[rows] if has_index else None)
+
+    def explain(self, rows: object = None) -> Explanation:
+        """Contributions of the table's columns to the scores of rows.
+
+        Parameters
+        ----------
+        rows : int, str, or array-like of int, bool or str, optional
+            As in :meth:`reasons`; by default the flagged rows, in the order of their scores.
+        """
+        return replace(super().explain(rows), library=self.library)
 
     def score(self, frame: object) -> np.ndarray:
         """Scores of other rows with the same columns; high is abnormal, as in :attr:`scores`."""

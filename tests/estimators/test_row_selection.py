@@ -293,6 +293,15 @@ def test_an_index_of_integers_is_refused_where_it_could_be_labels():
     assert numbers([2, 0], 3, index=pd.Index([2, 0, 1])) == [2, 0], "integers are row numbers"
 
 
+def test_an_index_of_integers_that_cannot_be_row_numbers_holds_labels():
+    assert numbers(pd.Index([12, 10]), 3, index=pd.RangeIndex(10, 13)) == [2, 0]
+    assert numbers(pd.Index([7, 0]), 3, index=pd.Index([0, 5, 7])) == [2, 0]
+    assert numbers(pd.Index([1]), 3, index=pd.Index([5, 1, 7])) == [1], "both mean the same row"
+    for wrong, index in (([11, 14], [10, 11, 12]), ([11], [11, 11, 12]), ([2, 10], [10, 2, 2])):
+        with pytest.raises(ValueError, match="labels or row numbers"):
+            numbers(pd.Index(wrong), 3, index=pd.Index(index))
+
+
 # Where rows are named.
 
 

@@ -62,6 +62,7 @@ def table():
 
 
 def write_table():
+    """Files called ``table`` are older: they lack what is kept of the training rows."""
     frame = table()
     model = ODEFS(
         scaling="none",
@@ -72,7 +73,7 @@ def write_table():
         random_state=0,
     )
     found = odefs.detect(frame, id="key", model=model, mark_missing=True, max_categories=5)
-    found.save(FOLDER / f"v{VERSION}-table.odefs")
+    found.save(FOLDER / f"v{VERSION}-sampled-table.odefs")
     some = (
         frame.iloc[:12].astype({"when": str}).replace({"when": {"NaT": None}}).drop(columns="key")
     )
@@ -81,7 +82,7 @@ def write_table():
     }
     # As they are read from the file beside the model.
     rows = pd.DataFrame(cells)
-    pipeline = odefs.load(FOLDER / f"v{VERSION}-table.odefs")
+    pipeline = odefs.load(FOLDER / f"v{VERSION}-sampled-table.odefs")
     expected = {
         "cells": cells,
         "encoded": pipeline[0].transform(rows).tolist(),
@@ -90,7 +91,7 @@ def write_table():
         "contributions": odefs.explain(pipeline, rows).values.tolist(),
         "offset": pipeline[-1].offset_,
     }
-    (FOLDER / f"v{VERSION}-table.json").write_text(json.dumps(expected, indent=1) + "\n")
+    (FOLDER / f"v{VERSION}-sampled-table.json").write_text(json.dumps(expected, indent=1) + "\n")
 
 
 def main():
@@ -98,7 +99,7 @@ def main():
     X = rng.normal(size=(80, 5))
     X[:6, 2] += 9
     warnings.simplefilter("ignore", ODEFSWarning)
-    if not (FOLDER / f"v{VERSION}-table.odefs").exists():
+    if not (FOLDER / f"v{VERSION}-sampled-table.odefs").exists():
         write_table()
     for name, model in models().items():
         rows = X.copy()

@@ -615,4 +615,5 @@ def test_there_is_a_golden_file_of_each_detector_and_version():
         "v1-lesinn-weighted-missing",
         "v1-baseline",
         "v1-table",
+        "v1-sampled-table",
     }

@@ -101,7 +101,7 @@ def test_rows_are_explained_by_name(saved):
         "out" in done.stdout
     )
     assert "transaction T0058: " in done.stdout
-    assert "of the rows; similar rows have " in done.stdout
+    assert "of the training rows; similar training rows have " in done.stdout
     assert "% of the score" in done.stdout
     for absent in ("T9999", "T0422,58", "T0422,58-60"):
         done = odefs("explain", "m.odefs", TABLE, "--rows", absent, cwd=saved)

@@ -96,7 +96,9 @@ def test_the_parts_of_a_file_are_those_that_the_security_page_lists(tmp_path):
         "run",
         "shares_above",
         "source",
+        "training",
     ]
+    assert sorted(extra["training"]) == ["counts", "n_rows"]
     assert extra["source"]["name"] == "t.csv"
     assert "--drop secretcol" in extra["run"]["command"]
     page = " ".join((ROOT / "SECURITY.md").read_text().split())
@@ -107,5 +109,7 @@ def test_the_parts_of_a_file_are_those_that_the_security_page_lists(tmp_path):
         "every value that has a column of its own",
         "median",
         "shares above",
+        "up to 257 of its values",
+        "256 ordinary rows",
     ):
         assert said in page

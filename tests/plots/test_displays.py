@@ -110,6 +110,34 @@ def test_a_row_is_beside_the_quartiles_of_its_columns(found):
         )
 
 
+def test_values_beyond_the_edge_are_arrows_that_say_so():
+    quartiles = np.repeat([[1.0], [2.0], [3.0]], 4, axis=1)
+    values = np.array([2.5, 900.0, -900.0, np.nan])
+    display = plots.RowDisplay(["near", "high", "low", "none"], values, quartiles).plot()
+    drawn = {
+        line.get_marker(): (line.get_xdata().tolist(), line.get_ydata().tolist())
+        for line in display.ax_.lines
+    }
+    assert drawn[">"] == ([12.0], [1])
+    assert drawn["<"] == ([-12.0], [2])
+    assert drawn["o"][1][0] == 0
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert texts == ["2.5", "900 (beyond 12)", "-900 (beyond 12)", "missing"]
+
+
+def test_columns_that_cannot_be_drawn_are_named(found):
+    display = found.plot_row()
+    kinds = {name: found.table[name].kind for name in found.encoder.columns}
+    others = {name for name, kind in kinds.items() if kind in ("category", "time")}
+    assert others
+    assert set(display.not_drawn) == others
+    label = display.ax_.get_xlabel()
+    assert all(name in label for name in others)
+    assert (
+        "not drawn" not in plots.RowDisplay(["a"], [1.0], [[0], [1], [2]]).plot().ax_.get_xlabel()
+    )
+
+
 def test_the_map_marks_flagged_rows(found):
     display = found.plot_map()
     assert display.is_outlier.sum() == found.n_flagged

@@ -83,14 +83,16 @@ def test_a_detection_that_was_shown_can_be_pickled(found):
     assert pickle.loads(pickle.dumps(found))._repr_html_() == shown
 
 
-def test_numbers_beside_the_default_index_of_pandas_say_where_they_start():
+def test_rows_are_named_as_frames_name_them():
     frame = pl.DataFrame({"a": [*range(40), 900], "b": [*range(41)]})
     pandas = frame.to_pandas()
-    titles = {
-        "row": frame,
-        "row (from 1)": pandas,
-        "index": pandas.set_axis([f"r{i}" for i in range(41)]),
-    }
-    for title, table in titles.items():
+    tables = [
+        ("row", "40", frame),
+        ("row", "40", pandas),
+        ("index", "140", pandas.set_axis(range(100, 141))),
+        ("index", "r40", pandas.set_axis([f"r{i}" for i in range(41)])),
+    ]
+    for title, name, table in tables:
         shown = odefs.detect(table)._repr_html_()
         assert shown.split("</th>")[0].endswith(f">{title}")
+        assert shown.split("</td>")[0].endswith(f">{name}")

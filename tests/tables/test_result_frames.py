@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import odefs
 from odefs.datasets.transactions import transactions_path
@@ -106,7 +107,7 @@ def test_columns_without_values_are_of_text(table):
 def test_an_array_gets_numbered_rows():
     X = np.random.default_rng(0).normal(size=(200, 3))
     frame = odefs.detect(X).to_frame()
-    assert list(frame["row"]) == list(range(1, 201))
+    assert list(frame["row"]) == list(range(200))
 
 
 def test_an_id_called_as_a_result_is_kept(table):
@@ -170,6 +171,128 @@ def test_explanations_show_reasons(found):
         assert "distance_km" in shown
         assert len(shown) < 60_000
     assert "array(" not in repr(explanation)
+
+
+def numbered():
+    rng = np.random.default_rng(0)
+    price = rng.normal(10, 1, 200)
+    price[[17, 40, 90]] = [60.0, 70.0, 80.0]
+    return pl.DataFrame({"price": price, "size": rng.normal(5, 1, 200)})
+
+
+FAST = {"model": odefs.LeSiNN(scaling="none", random_state=0)}
+
+
+@pytest.mark.parametrize("convert", [lambda frame: frame, pl.DataFrame.to_arrow, np.asarray])
+def test_numbers_of_the_top_rows_name_these_rows(convert):
+    found = odefs.detect(convert(numbered()), **FAST)
+    top = found.top(3)["row"]
+    assert np.asarray(top).tolist() == found.order[:3].tolist() == [90, 40, 17]
+    assert [row[0].value for row in found.explain(top).reasons()] == [80, 70, 60]
+    assert found.reasons(top) == found.reasons([90, 40, 17])
+    assert list(found.explain(top).row_names) == [90, 40, 17]
+
+
+@pytest.mark.parametrize("start", [0, 1000])
+def test_the_index_of_the_top_rows_names_these_rows(start):
+    frame = numbered().to_pandas().set_axis(range(start, start + 200))
+    found = odefs.detect(frame, **FAST)
+    explained = found.explain(found.top(3).index)
+    assert [row[0].value for row in explained.reasons()] == [80, 70, 60]
+    assert list(explained.row_names) == [start + 90, start + 40, start + 17]
+
+
+def test_a_slice_of_a_frame_has_labels():
+    frame = numbered().to_pandas()[10:]
+    found = odefs.detect(frame, **FAST)
+    assert found.top(1).index[0] == 90
+    assert found.reasons("90") == found.reasons(80)
+    assert found.reasons("90")[0][0].value == 80
+
+
+def test_values_to_check_name_rows_as_frames_do():
+    frame = numbered().with_columns(
+        pl.when(pl.int_range(pl.len()) == 50).then(-999.0).otherwise("size").alias("size")
+    )
+    found = odefs.detect(frame)
+    assert found.checks
+    assert all(check.names == check.rows for check in found.checks)
+    for own, listed in zip(found.checks, found.report().summary["checks"], strict=True):
+        assert listed["names"] == listed["rows"] == [row + 1 for row in own.rows], "as in files"
+
+
+def test_explanations_name_their_rows():
+    keys = [f"k{i}" for i in range(200)]
+    with_id = odefs.detect(numbered().with_columns(key=pl.Series(keys)), id="key", **FAST)
+    with_index = odefs.detect(numbered().to_pandas().set_axis(keys), **FAST)
+    for found in (with_id, with_index):
+        explained = found.explain(["k40", "k90"])
+        assert list(explained.row_names) == list(explained.top(1).row_names) == ["k40", "k90"]
+        assert explained.reasons("k90") == explained.reasons(1)
+        for shown in (repr(explained), explained._repr_html_(), repr(explained.top(1))):
+            assert shown.index("k40") < shown.index("k90")
+    hidden = odefs.detect(numbered().to_pandas().assign(key=keys), id="key", hide=["key"], **FAST)
+    assert list(hidden.explain("k40").row_names) == [40]
+
+
+def test_explanations_of_pipelines_have_the_index_of_their_frame():
+    frame = numbered().to_pandas().set_axis([f"k{i}" for i in range(200)])
+    pipeline = make_pipeline(odefs.TableEncoder(), FAST["model"]).fit(frame)
+    assert odefs.explain(pipeline, frame[40:42]).row_names == ["k40", "k41"]
+    assert odefs.explain(pipeline, frame[:2].reset_index(drop=True)).row_names is None
+
+
+def with_times():
+    seconds = np.random.default_rng(1).integers(0, 300, 200) * 86_400
+    seconds[40] = 9000 * 86_400
+    return numbered().with_columns(
+        day=pl.from_epoch(pl.Series(1_700_006_400 + seconds)),
+        took=pl.duration(seconds=pl.int_range(pl.len()) % 60 + 90),
+    )
+
+
+@pytest.mark.parametrize("convert", [lambda frame: frame, pl.DataFrame.to_pandas])
+def test_explanations_show_dates_and_durations(convert):
+    found = odefs.detect(convert(with_times()), **FAST)
+    explained = found.explain([40])
+    cells = dict(zip(explained.feature_names, explained.shown[0], strict=True))
+    assert cells["day"] == "2048-07-06"
+    assert cells["took"] == "0:02:10"
+    assert cells["price"] == 70
+    assert {one.column: one.value for one in explained.reasons()[0]}["day"] > 2e9, "data are kept"
+    for shown in (repr(explained), explained._repr_html_(), repr(explained.top(2))):
+        assert "day = 2048-07-06" in shown
+
+
+@pytest.mark.parametrize(
+    ("convert", "library"),
+    [(lambda frame: frame, pl), (pl.DataFrame.to_pandas, pd), (pl.DataFrame.to_arrow, pa)],
+)
+def test_explanations_become_frames_of_the_tables_library(convert, library):
+    found = odefs.detect(convert(with_times()), **FAST)
+    explained = found.explain([40, 17])
+    frame = explained.to_frame()
+    assert type(frame).__module__.split(".")[0] == library.__name__
+    lines = pl.DataFrame(frame) if library is not pa else pl.from_arrow(frame)
+    assert lines.columns == ["row", "column", "value", "contribution", "excess"]
+    assert lines["row"].to_list() == [40] * 4 + [17] * 4
+    sums = lines.group_by("row", maintain_order=True).agg(pl.col("contribution").sum())
+    np.testing.assert_allclose(sums["contribution"], found.scores[[40, 17]], rtol=1e-5)
+    assert lines["excess"].to_list()[:4] == sorted(lines["excess"].to_list()[:4], reverse=True)
+    first = dict(zip(lines["column"][:4], lines["value"][:4], strict=True))
+    assert (first["price"], first["day"], first["took"]) == ("70", "2048-07-06", "0:02:10")
+
+
+def test_explanations_of_arrays_become_frames():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    X[7, 1] = 30
+    X[8, 2] = np.nan
+    explained = odefs.LeSiNN(random_state=0, missing="ignore").fit(X).explain(X[7:9])
+    frame = explained.to_frame()
+    assert frame["row"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert frame["column"][0] == "x1"
+    assert frame["value"][0] == "30"
+    assert frame["value"].isna().sum() == 1
 
 
 class Tensor:

@@ -126,6 +126,7 @@ def score_file(
             top=top,
             reference=reference,
             level=LEVEL if level is None else level,
+            training=loaded.training,
         )
     provenance = Provenance.of_model(loaded.model, shared_command_line())
     return Scored(loaded, read, described(found, read, provenance), drift)

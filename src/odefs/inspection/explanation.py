@@ -5,14 +5,15 @@ column contributes much to every row and explains none.
 """
 
 import numbers
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from odefs._row_selection import read_rows
-from odefs.inspection.explanation_table import ROWS, Line, as_html, as_text
+from odefs.inspection.explanation_table import ROWS, Line, as_html, as_text, cell_text
 from odefs.inspection.resemblances import AnswerParts, Resemblance
 
 
@@ -51,6 +52,10 @@ class Reason:
         Names and values of the columns that define the row's group, if values are compared within
         groups and the group is known. Percentile, frequency, usual values and equal values are then
         those of the group.
+    of_training : bool
+        Whether the row is compared with the training rows of a model, because it is of another
+        table. Percentile, frequency, usual values and equal values are then those of training, as
+        far as the model file has them; the frequency of a value that never occurred there is 0.
     """
 
     column: str
@@ -64,6 +69,7 @@ class Reason:
     usual: tuple[Any, Any] | None = None
     equal: float | None = None
     group: tuple[tuple[str, str | None], ...] | None = None
+    of_training: bool = False
 
     @property
     def beyond(self) -> float | None:
@@ -82,6 +88,8 @@ class _RowExplanations:
     values: np.ndarray
     feature_names: np.ndarray
     answers: AnswerParts | None
+    row_names: Sequence[object] | None
+    shown: np.ndarray | None
 
     def __repr__(self) -> str:
         return as_text(self._title(), self._lines(), len(self))
@@ -118,7 +126,7 @@ class _RowExplanations:
         list of list of Resemblance
             One list for each row, largest amount first; empty for models without answers.
         """
-        numbers = _row_numbers(rows, len(self)).tolist()
+        numbers = self._row_numbers(rows).tolist()
         return [[] if self.answers is None else self.answers.of(row) for row in numbers]
 
     def _title(self) -> str:
@@ -130,11 +138,23 @@ class _RowExplanations:
         return f"{type(self).__name__} of {counts}"
 
     def _lines(self) -> list[Line]:
-        shown = self.reasons(np.arange(min(len(self), ROWS)), k=3)
+        n_shown = min(len(self), ROWS)
+        names = range(n_shown) if self.row_names is None else self.row_names[:n_shown]
+        found = self._displayed().reasons(np.arange(n_shown), k=3)
         return [
-            (row, [(reason.column, reason.value, reason.excess) for reason in reasons])
-            for row, reasons in enumerate(shown)
+            (name, [(reason.column, reason.value, reason.excess) for reason in reasons])
+            for name, reasons in zip(names, found, strict=True)
         ]
+
+    def _displayed(self) -> Self:
+        """The same with the cells that are displayed."""
+        made: Any = self
+        return made if self.shown is None else replace(made, data=self.shown)
+
+    def _row_numbers(self, rows: npt.ArrayLike | None) -> np.ndarray:
+        if rows is None:
+            return np.arange(len(self))
+        return read_rows(rows).numbers(len(self), self.row_names)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,6 +174,12 @@ class Explanation(_RowExplanations):
     answers : AnswerParts or None
         For a model that has learned from answers: ``answers.total`` is what they add to each
         score. :meth:`resembles` names the answered rows.
+    row_names : sequence or None
+        Names of the rows in the table that they come from: ids, labels of a pandas index, or row
+        numbers from 0. ``None`` if the rows were given as a matrix.
+    shown : array or None
+        For a table: ``data`` as it is displayed, with dates and durations, which are seconds in
+        ``data``, as text.
     """
 
     values: np.ndarray
@@ -164,6 +190,10 @@ class Explanation(_RowExplanations):
     filled: np.ndarray | None = None
     """For the input of a pipeline: which missing cells its steps replaced by numbers."""
     answers: AnswerParts | None = None
+    row_names: Sequence[object] | None = None
+    shown: np.ndarray | None = None
+    library: Any = None
+    """Data frame library of the table, for :meth:`to_frame`; ``None`` for arrays."""
 
     @property
     def excess(self) -> np.ndarray:
@@ -185,6 +215,8 @@ class Explanation(_RowExplanations):
             self.attribution,
             None if self.filled is None else self.filled[rows, columns],
             self.answers,
+            self.row_names,
+            None if self.shown is None else self.shown[rows, columns],
         )
 
     def reasons(self, rows: npt.ArrayLike | None = None, k: int = 3) -> list[list[Reason]]:
@@ -192,8 +224,9 @@ class Explanation(_RowExplanations):
 
         Parameters
         ----------
-        rows : int or array-like of int or bool, optional
-            Row numbers from 0 or a mask with one value per row; by default all rows.
+        rows : int, str, or array-like of int, bool or str, optional
+            Numbers of the explained rows from 0, a mask with one value per row, or names of rows
+            (:attr:`row_names`); by default all rows.
         k : int
             The largest number of reasons for a row.
 
@@ -203,7 +236,7 @@ class Explanation(_RowExplanations):
             One list for each row, largest excess first; a list of one for a single row. A row has
             fewer than ``k`` reasons if fewer columns contribute more than usual.
         """
-        numbers = _row_numbers(rows, len(self))
+        numbers = self._row_numbers(rows)
         filled = None if self.filled is None else self.filled[numbers]
         some = Explanation(
             self.values[numbers],
@@ -213,6 +246,45 @@ class Explanation(_RowExplanations):
             filled=filled,
         )
         return some.top(k).reasons()
+
+    def to_frame(self) -> Any:
+        """As a data frame with one line for each row and column, in the library of the table.
+
+        For arrays it is a frame of pandas, polars or pyarrow, the first that is installed.
+
+        Returns
+        -------
+        data frame
+            ``row`` (name or number from 0), ``column``, ``value`` (the cell as text, missing if the
+            cell is), ``contribution`` and ``excess``. Rows are in the order of the explanation, the
+            columns of a row in descending order of excess.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import odefs
+        >>> prices = [10.0 + i % 7 for i in range(99)] + [900.0]
+        >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": prices})
+        >>> parts = odefs.detect(frame).explain([99]).to_frame()
+        >>> parts.select("row", "column", "value").rows()
+        [(99, 'price', '900'), (99, 'shop', 'b')]
+        """
+        from odefs.inspection.result_frame import as_frame
+
+        n_rows, n_columns = self.values.shape
+        names = range(n_rows) if self.row_names is None else self.row_names
+        top = self._displayed().top(n_columns)
+        cells = np.asarray(top.data, dtype=object).ravel().tolist()
+        lines: dict[str, np.ndarray | Sequence[object]] = {
+            "row": [name for name in names for _ in range(n_columns)],
+            "column": [str(name) for name in self.feature_names[top.columns].ravel()],
+            "value": [
+                None if cell is None or _is_missing(cell) else cell_text(cell) for cell in cells
+            ],
+            "contribution": top.values.ravel(),
+            "excess": top.excess.ravel(),
+        }
+        return as_frame(lines, self.library)
 
     def to_shap(self) -> Any:
         """As a ``shap.Explanation``, for SHAP's plots (beeswarm, waterfall, bar, heatmap).
@@ -241,6 +313,8 @@ class TopExplanation(_RowExplanations):
     attribution: str = ""
     filled: np.ndarray | None = None
     answers: AnswerParts | None = None
+    row_names: Sequence[object] | None = None
+    shown: np.ndarray | None = None
 
     @property
     def excess(self) -> np.ndarray:
@@ -253,8 +327,9 @@ class TopExplanation(_RowExplanations):
 
         Parameters
         ----------
-        rows : int or array-like of int or bool, optional
-            Row numbers from 0 or a mask with one value per row; by default all rows.
+        rows : int, str, or array-like of int, bool or str, optional
+            Numbers of the explained rows from 0, a mask with one value per row, or names of rows
+            (:attr:`row_names`); by default all rows.
         k : int, optional
             The largest number of reasons for a row; by default all columns that were kept.
 
@@ -263,7 +338,7 @@ class TopExplanation(_RowExplanations):
         list of list of Reason
             As :meth:`Explanation.reasons`.
         """
-        return [self._reasons(row)[:k] for row in _row_numbers(rows, len(self)).tolist()]
+        return [self._reasons(row)[:k] for row in self._row_numbers(rows).tolist()]
 
     def _reasons(self, row: int) -> list[Reason]:
         excess = self.excess[row]
@@ -283,10 +358,6 @@ class TopExplanation(_RowExplanations):
         return _is_missing(self.data[row, place]) and (
             self.filled is None or not self.filled[row, place]
         )
-
-
-def _row_numbers(rows: npt.ArrayLike | None, n_rows: int) -> np.ndarray:
-    return np.arange(n_rows) if rows is None else read_rows(rows).numbers(n_rows)
 
 
 def _is_missing(value: object) -> bool:

@@ -7,20 +7,22 @@ ROWS = 10
 LONGEST = 60
 """Characters of a name or a value."""
 
-Line = tuple[int, Sequence[tuple[str, object, float]]]
-"""Number of a row, and column, value and excess of its reasons."""
+Line = tuple[object, Sequence[tuple[str, object, float]]]
+"""Name of a row, and column, value and excess of its reasons."""
 
 
 def as_text(title: str, lines: Sequence[Line], n_rows: int) -> str:
     """Return the title and one line for each of the first rows."""
-    shown = [f"  row {row}: {', '.join(_reasons(reasons))}" for row, reasons in lines]
+    shown = [
+        f"  row {short_text(str(row))}: {', '.join(_reasons(reasons))}" for row, reasons in lines
+    ]
     return "\n".join([title, *shown, *_more(len(lines), n_rows)])
 
 
 def as_html(title: str, lines: Sequence[Line], n_rows: int) -> str:
     """Return the same as a table; its size is bounded whatever the table of rows."""
     shown = "".join(
-        f'<tr><td>{row}</td><td style="text-align: left">'
+        f'<tr><td>{escape(short_text(str(row)))}</td><td style="text-align: left">'
         f"{'<br>'.join(escape(reason) for reason in _reasons(reasons))}</td></tr>"
         for row, reasons in lines
     )
@@ -36,12 +38,13 @@ def _reasons(reasons: Sequence[tuple[str, object, float]]) -> list[str]:
     if not reasons:
         return ["no column contributes more than usual"]
     return [
-        f"{short_text(column)} = {short_text(_cell(value))} (+{excess:.3g})"
+        f"{short_text(column)} = {short_text(cell_text(value))} (+{excess:.3g})"
         for column, value, excess in reasons
     ]
 
 
-def _cell(value: object) -> str:
+def cell_text(value: object) -> str:
+    """Return a cell as it is displayed."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

@@ -45,7 +45,7 @@ class MapDisplay(Display):
         """Draw a sample of the rows, with all of the top-ranked ones."""
         from odefs.report.pca_map import map_of
 
-        drawn = map_of(detection)
+        drawn = map_of(detection, first=0)
         if drawn is None:
             raise ValueError("a map needs two columns that vary and matter for the scores.")
         places = np.array([point[2] for point in drawn["points"]])

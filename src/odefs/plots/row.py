@@ -1,11 +1,13 @@
 """One row: its reasons, and its values against the typical ones of their columns."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from odefs.plots.base import FLAGGED, USUAL, Display, bar_height, one_row, short
-from odefs.tables.messages.values import HIDDEN
+from odefs.tables.messages.values import HIDDEN, MISSING, first_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 COLUMNS = 10
 FURTHEST = 12.0
-"""Values further away, in widths of the middle half, are drawn at the edge."""
+"""Values further away, in widths of the middle half, are drawn at the edge, as arrows."""
 
 
 class RowDisplay(Display):
@@ -29,10 +31,19 @@ class RowDisplay(Display):
     values : array of shape (n_columns,)
     quartiles : array of shape (3, n_columns)
         Lower quartile, median and upper quartile of all rows.
+    not_drawn : sequence of str
+        Columns that cannot be drawn, because they hold text or dates or are hidden; they are named
+        below the axis.
     """
 
-    def __init__(self, columns: list[str], values: np.ndarray, quartiles: np.ndarray) -> None:
-        self.columns = columns
+    def __init__(
+        self,
+        columns: list[str],
+        values: np.ndarray,
+        quartiles: np.ndarray,
+        not_drawn: Sequence[str] = (),
+    ) -> None:
+        self.columns, self.not_drawn = columns, list(not_drawn)
         self.values, self.quartiles = np.asarray(values), np.asarray(quartiles)
 
     @classmethod
@@ -66,19 +77,23 @@ class RowDisplay(Display):
         explanation = detection.explain(number)
         ranked = np.argsort(-explanation.excess[0], kind="stable")
         names = [str(explanation.feature_names[k]) for k in ranked]
-        shown = [
+        numbers = [
             name
             for name in names
             if detection.table[name].kind in ("number", "boolean") and name not in detection.hidden
-        ][:n_columns]
-        if not shown:
+        ]
+        if not numbers:
             raise ValueError("a plot of a row needs a column of numbers that is not hidden.")
+        shown, not_drawn = numbers[:n_columns], [name for name in names if name not in numbers]
         cells = np.array([detection.table[name].values for name in shown], dtype=float)
         quartiles = np.nanquantile(cells, [0.25, 0.5, 0.75], axis=1)
-        return cls(shown, cells[:, number], quartiles).plot(ax)
+        return cls(shown, cells[:, number], quartiles, not_drawn).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw the middle half of each column as a bar, the row's value as a point."""
+        """Draw the middle half of each column as a bar, the row's value as a point.
+
+        Values beyond the edge are arrows that say so.
+        """
         ax = self._axes(ax, bar_height(len(self.columns)))
         low, middle, high = self.quartiles
         width = np.where(high > low, high - low, 1.0)
@@ -90,23 +105,36 @@ class RowDisplay(Display):
             color=USUAL,
             label="middle half",
         )
-        at = np.clip((self.values - middle) / width, -FURTHEST, FURTHEST)
-        ax.plot(at, places, "o", color=FLAGGED, label="this row")
-        for place, x, value in zip(places, at, self.values, strict=True):
-            if np.isfinite(x):
-                ax.annotate(
-                    f"{value:.4g}",
-                    (x, place),
-                    xytext=(6, 0),
-                    textcoords="offset points",
-                    va="center",
-                )
+        distance = (self.values - middle) / width
+        at = np.clip(distance, -FURTHEST, FURTHEST)
+        is_beyond = np.abs(distance) > FURTHEST
+        ax.plot(at[~is_beyond], places[~is_beyond], "o", color=FLAGGED, label="this row")
+        for marker, chosen in ((">", distance > FURTHEST), ("<", distance < -FURTHEST)):
+            ax.plot(at[chosen], places[chosen], marker, color=FLAGGED)
+        for place, x, value, beyond in zip(places, at, self.values, is_beyond, strict=True):
+            is_edge = x == FURTHEST and beyond
+            ax.annotate(
+                _point_label(value, beyond),
+                (x if np.isfinite(x) else 0.0, place),
+                xytext=(-6 if is_edge else 6, 0),
+                textcoords="offset points",
+                ha="right" if is_edge else "left",
+                va="center",
+            )
         ax.set_yticks(places, [short(name) for name in self.columns])
         ax.invert_yaxis()
         ax.margins(x=0.15)
-        ax.set(xlabel="distance from the median, in widths of the middle half")
+        left_out = first_of([short(name) for name in self.not_drawn])
+        below = f"\nnot drawn: {left_out}" if left_out else ""
+        ax.set(xlabel=f"distance from the median, in widths of the middle half{below}")
         ax.legend(loc="lower right")
         return self
+
+
+def _point_label(value: float, is_beyond: bool) -> str:
+    if not np.isfinite(value):
+        return MISSING
+    return f"{value:.4g} (beyond {FURTHEST:g})" if is_beyond else f"{value:.4g}"
 
 
 class ReasonsDisplay(Display):
@@ -140,11 +168,12 @@ class ReasonsDisplay(Display):
     ) -> Self:
         """Draw one row of an explanation."""
         excess = explanation.excess[row]
+        cells = explanation.data if explanation.shown is None else explanation.shown
         order = np.argsort(-excess, kind="stable")[:n_columns]
         return cls(
             [str(explanation.feature_names[k]) for k in order],
             excess[order],
-            [explanation.data[row, k] for k in order],
+            [cells[row, k] for k in order],
             float(explanation.values[row].sum()),
         ).plot(ax)
 
@@ -173,9 +202,9 @@ class ReasonsDisplay(Display):
     ) -> Self:
         """Draw one row of a table, by default the most outlying one."""
         found = detection.explain(int(detection.order[0]) if row is None else row)
-        for k, name in enumerate(found.feature_names):
-            if name in detection.hidden:
-                found.data[:, k] = HIDDEN
+        is_hidden = np.isin(found.feature_names, list(detection.hidden))
+        cells = np.where(is_hidden, HIDDEN, found.data if found.shown is None else found.shown)
+        found = replace(found, shown=cells)
         return cls.from_explanation(found, n_columns=n_columns, ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:

@@ -28,10 +28,10 @@ def render_light(detection: TableDetection, page: str | None = None) -> str:
 
     ``page`` is the address of the whole page, if there is one.
     """
-    name, names = shown_names(detection)
+    name, names = shown_names(detection, first=0)
     rows = [int(row) for row in detection.order[:ROWS]]
     reasons = detection.reasons(rows) if rows else []
-    header = _line("th", [_title(detection, name), "score", "flagged", "reasons"])
+    header = _line("th", [name, "score", "flagged", "reasons"])
     lines = [
         _line(
             "td",
@@ -44,7 +44,7 @@ def render_light(detection: TableDetection, page: str | None = None) -> str:
         )
         for row, found in zip(rows, reasons, strict=True)
     ]
-    checks = shown_checks(detection)[:CHECKS]
+    checks = shown_checks(detection, first=0)[:CHECKS]
     listed = "".join(f"<li>{_text(str(check))}</li>" for check in checks)
     return "".join(
         [
@@ -54,12 +54,6 @@ def render_light(detection: TableDetection, page: str | None = None) -> str:
             f"<p>{NEXT if page is None else _link(page)}{FRAME}</p></div>",
         ]
     )
-
-
-def _title(detection: TableDetection, name: str) -> str:
-    """Return the title of the names; row numbers differ from the default index of pandas."""
-    is_counted = name == "row" and not detection.named and detection.index is not None
-    return "row (from 1)" if is_counted else name
 
 
 def _link(page: str) -> str:

@@ -23,11 +23,14 @@ MAX_COLUMNS = 200
 BOUND = 6.0
 
 
-def map_of(detection: TableDetection) -> dict[str, Any] | None:
-    """Return the map of a detection, with all rows that the report lists."""
+def map_of(detection: TableDetection, first: int = 1) -> dict[str, Any] | None:
+    """Return the map of a detection, with all rows that the report lists.
+
+    Rows without names are numbered from ``first``.
+    """
     extent = extent_of(detection)
     top = [group[0] for group in foremost_rows(detection, extent.order)]
-    return collect_map(detection, extent, top, shown_names(detection)[1])
+    return collect_map(detection, extent, top, shown_names(detection, first)[1])
 
 
 def collect_map(

@@ -124,6 +124,7 @@ def reason_record(reason: Reason, hidden: frozenset[str]) -> ReasonRecord:
             "equal": plain(reason.equal),
             "frequency": plain(reason.frequency),
             "usual": usual,
+            "of_training": reason.of_training,
             "direction": _direction(reason),
         }
     )
@@ -143,4 +144,6 @@ def _direction(reason: Reason) -> str:
         return "high"
     if low is not None and value < low:
         return "low"
+    if reason.usual is None and reason.percentile is not None:
+        return "high" if reason.percentile > 75 else "low" if reason.percentile < 25 else "within"
     return "within"

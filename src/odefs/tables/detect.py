@@ -38,6 +38,7 @@ from odefs.tables.flagging import flag_rows, model_convention
 from odefs.tables.hold_rows import EncodedRows, hold_rows
 from odefs.tables.messages import no_columns
 from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
+from odefs.tables.reasons.training_rows import TrainingRows, get_training
 from odefs.tables.table import Table
 
 BLOCK_BYTES = 2**24
@@ -166,11 +167,13 @@ def score_table(
     top: int = 10,
     reference: Reference | None = None,
     level: float = LEVEL,
+    training: TrainingRows | None = None,
 ) -> tuple[TableDetection, list[ColumnDrift]]:
     """Score another table with a fitted model and encoder, and measure its drift from training.
 
     One pass encodes each cell independently and counts the differences from training. With a
     ``reference``, rows are flagged by their p-values and the share ``level`` of false discoveries.
+    Reasons compare the rows with the ``training`` rows of the model file.
     """
     table.require_columns([] if id is None else [id])
     encoder.require_columns([name for name in table.names if name != id])
@@ -199,7 +202,8 @@ def score_table(
         run=Provenance(),
         top=top,
     )
-    return replace(scored, reference=reference), reader.drift()
+    training = get_training(None, {}, encoder.specs_) if training is None else training
+    return replace(scored, reference=reference, training=training), reader.drift()
 
 
 def _finite(threshold: float, scores: np.ndarray) -> float:

@@ -17,13 +17,15 @@ from odefs.kernels.row_reductions import descending_ranks
 from odefs.models.base import OutlierModel
 from odefs.tables.checks.record import ValueCheck
 from odefs.tables.columns import Columns
-from odefs.tables.displayed_rows import Extent, all_rows, row_labels
+from odefs.tables.displayed_rows import Extent, all_rows, row_labels, shown_names
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.flagging import Flagging
 from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
 from odefs.tables.reasons.contributions import explain_encoded
 from odefs.tables.reasons.find import ReasonFinder
-from odefs.tables.table import Table
+from odefs.tables.reasons.training_rows import TrainingRows
+from odefs.tables.reasons.value_positions import ValuePositions
+from odefs.tables.table import Table, duration_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +58,8 @@ class TableDetection:
     formats: Mapping[str, str] = field(default_factory=dict)
     """Formats of text in columns that had another type in training."""
     checks: list[ValueCheck] = field(default_factory=list)
+    training: TrainingRows | None = None
+    """For the rows of another table: those that the model was trained on."""
     origin: Table | None = None
     """The table that was read, for cells of columns that the model does not use."""
 
@@ -135,13 +139,16 @@ class TableDetection:
 
     @cached_property
     def finder(self) -> ReasonFinder:
-        """Says why rows stand out, beside the rows of this table."""
+        """Finds why rows stand out, compared with the training rows."""
+        if self.training is not None:
+            return ReasonFinder.of_training(self.model, self.encoder, self.training)
         ordinary = ~self.is_outlier & ~np.isnan(self.scores)
         table, X = self.table, self.X
         if self.part is not None:
             drawn = self.part.drawn
             table, X, ordinary = table.take(drawn), X[drawn], ordinary[drawn]
-        return ReasonFinder(self.model, self.encoder, table, X, ordinary, self.n_rows)
+        positions = ValuePositions(table, self.n_rows)
+        return ReasonFinder(self.model, self.encoder, table, X, ordinary, positions)
 
     def reasons(self, rows: object = None, k: int = 3) -> list[list[Reason]]:
         """Why rows stand out.
@@ -176,7 +183,13 @@ class TableDetection:
         rows : int, str, or array-like of int, bool or str, optional
             As in :meth:`reasons`; by default the flagged rows, in the order of their scores.
         """
-        return explain_encoded(self.model, self.encoder, self.table, self.X, self.numbers(rows))
+        numbers = self.numbers(rows)
+        _, names = shown_names(self, first=0)
+        own = [names[row] for row in numbers.tolist()]
+        durations = () if self.origin is None else duration_names(self.origin)
+        return explain_encoded(
+            self.model, self.encoder, self.table, self.X, numbers, own, durations
+        )
 
     def numbers(self, rows: object) -> np.ndarray:
         """Row numbers of what was named; by default those of flagged rows, by their scores."""

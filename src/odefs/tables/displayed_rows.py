@@ -153,10 +153,19 @@ def shown_id(found: Hiding) -> str | None:
     return found.identifier if found.named and found.identifier not in found.hidden else None
 
 
-def shown_names(found: Hiding) -> tuple[str, Sequence[object]]:
-    """Return the identifying column and the row names; row numbers from 1 if it is hidden."""
-    if found.identifier in found.hidden:
-        return "row", (extent_of(found).numbers + 1).tolist()
+def _are_numbered(found: Hiding) -> bool:
+    """Whether rows go by their numbers: they have no names, or hidden ones."""
+    has_names = found.named or index_labels(getattr(found, "index", None)) is not None
+    return not has_names or found.identifier in found.hidden
+
+
+def shown_names(found: Hiding, first: int = 1) -> tuple[str, Sequence[object]]:
+    """Return the identifying column and the row names; without names, row numbers from ``first``.
+
+    Files and the command line count from 1, as spreadsheets do, Python from 0.
+    """
+    if _are_numbered(found):
+        return "row", (extent_of(found).numbers + first).tolist()
     return found.identifier, found.row_names
 
 
@@ -165,15 +174,17 @@ def shown_notes(found: Hiding) -> list[Note]:
     return [note for note in found.notes if not note.names(found.hidden)]
 
 
-def shown_checks(found: Hiding) -> list[ValueCheck]:
-    """Return values to check outside of hidden columns; a hidden id gives way to row numbers."""
-    return [
-        replace(check, names=tuple(row + 1 for row in check.rows))
-        if found.identifier in found.hidden
-        else check
-        for check in getattr(found, "checks", ())
-        if not check.concerns(found.hidden)
-    ]
+def numbered_checks(found: Hiding, first: int = 1) -> list[ValueCheck]:
+    """Return values to check with names as in :func:`shown_names`."""
+    checks: Sequence[ValueCheck] = getattr(found, "checks", ())
+    if not _are_numbered(found):
+        return list(checks)
+    return [replace(check, names=tuple(row + first for row in check.rows)) for check in checks]
+
+
+def shown_checks(found: Hiding, first: int = 1) -> list[ValueCheck]:
+    """Return values to check outside of hidden columns, with names as in :func:`shown_names`."""
+    return [check for check in numbered_checks(found, first) if not check.concerns(found.hidden)]
 
 
 def shown_drift(found: Hiding, drift: Sequence[ColumnDrift]) -> list[ColumnDrift]:

@@ -9,12 +9,18 @@ import numpy as np
 from odefs.exceptions import ModelFileError
 from odefs.kernels.row_reductions import counts_above
 from odefs.models.base import OutlierModel
-from odefs.models.files import read_model, refused, save_model
+from odefs.models.files import Loaded, read_model, refused, save_model
 from odefs.persist.header_values import need, need_number, require
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import extent_of
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.notes import Provenance
+from odefs.tables.reasons.training_rows import (
+    TrainingRows,
+    get_training,
+    put_training,
+    training_rows_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +37,8 @@ class TableModel:
     hidden: tuple[str, ...]
     source: dict[str, Any]
     run: Provenance
+    training: TrainingRows
+    """What the file holds of the training rows, for reasons."""
 
     def share_above(self, threshold: float | None) -> float | None:
         """Share of training rows above a threshold (default: the model's); None if unknown."""
@@ -42,7 +50,8 @@ class TableModel:
 def save_detection(found: TableDetection, path: str | os.PathLike[str]) -> None:
     """Write model and encoder to one file.
 
-    It contains some rows of the training table (the references), but no values per training row.
+    It contains some rows of the training table (the references, and a sample for reasons), but no
+    values per training row.
     """
     identifier = found.identifier if found.named else None
     noted: dict[str, Any] = {
@@ -54,8 +63,18 @@ def save_detection(found: TableDetection, path: str | os.PathLike[str]) -> None:
         "hidden": sorted(found.hidden),
         "source": found.source,
         "run": found.run,
+        "training": _training_of(found),
     }
     save_table_model(path, found.model, found.encoder, **noted)
+
+
+def _training_of(found: TableDetection) -> TrainingRows:
+    """What is kept of the rows that the model was trained on."""
+    if found.training is not None:
+        return found.training
+    drawn = extent_of(found).drawn
+    ordinary = ~found.is_outlier[drawn] & ~np.isnan(found.scores[drawn])
+    return training_rows_of(found.encoder.specs_, found.table.take(drawn), ordinary)
 
 
 def shares_above(scores: np.ndarray, thresholds: list[float]) -> list[list[float]]:
@@ -81,8 +100,10 @@ def save_table_model(
     hidden: list[str],
     source: dict[str, Any],
     run: Provenance,
+    training: TrainingRows | None = None,
 ) -> None:
     """Write a model and its encoder with facts about the training table."""
+    held, arrays = ({}, {}) if training is None else put_training(training)
     extra = {
         "encoder": encoder.state(),
         "identifier": identifier,
@@ -91,8 +112,9 @@ def save_table_model(
         "hidden": hidden,
         "source": source,
         "run": run.state(),
+        **({"training": held} if held else {}),
     }
-    save_model(model, path, extra=extra)
+    save_model(model, path, extra=extra, extra_arrays=arrays)
 
 
 def load_table_model(path: str | os.PathLike[str]) -> TableModel:
@@ -102,16 +124,16 @@ def load_table_model(path: str | os.PathLike[str]) -> TableModel:
         raise ModelFileError(
             f"{path}: this model was fitted to an array, not to a table; use it in Python."
         )
-    return table_model(loaded.estimator, loaded.extra, path)
+    return table_model(loaded, path)
 
 
 def table_model(
-    estimator: OutlierModel,
-    extra: dict[str, Any],
+    loaded: Loaded,
     path: str | os.PathLike[str],
     encoder_class: type[ColumnEncoder] = ColumnEncoder,
 ) -> TableModel:
     """Model and encoder from the contents of a file."""
+    estimator, extra = loaded.estimator, loaded.extra or {}
     try:
         encoder = encoder_class.from_state(extra["encoder"])
         width, n_columns = (
@@ -128,9 +150,12 @@ def table_model(
         share = need_number(extra, "flagged_share")
         shares = _read_shares(extra)
         source, run = need(extra, "source", dict), Provenance.from_state(need(extra, "run", dict))
+        training = get_training(extra.get("training"), loaded.extra_arrays, encoder.specs_)
     except ModelFileError as error:
         raise refused(path, error) from None
-    return TableModel(estimator, encoder, identifier, share, shares, tuple(hidden), source, run)
+    return TableModel(
+        estimator, encoder, identifier, share, shares, tuple(hidden), source, run, training
+    )
 
 
 def _read_shares(extra: dict[str, object]) -> tuple[tuple[float, float], ...]:

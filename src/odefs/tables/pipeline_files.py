@@ -112,7 +112,7 @@ def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
         return resume(loaded, path)
     if loaded.extra is None or "encoder" not in loaded.extra:
         return loaded.estimator
-    found = table_model(loaded.estimator, loaded.extra, path, TableEncoder)
+    found = table_model(loaded, path, TableEncoder)
     # Allows saving the pipeline again: this cannot be computed without the training rows.
     # A refit drops it.
     model: Any = found.model
@@ -123,5 +123,6 @@ def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
         "hidden": list(found.hidden),
         "source": found.source,
         "run": found.run,
+        "training": found.training,
     }
     return Pipeline([("table", found.encoder), ("model", found.model)])

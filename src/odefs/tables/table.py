@@ -117,6 +117,14 @@ class HeldTable(Table):
         return Columns(tuple(self._converted[name] for name in names), self.n_rows)
 
 
+def duration_names(table: Table) -> list[str]:
+    """Return the columns of a data frame that hold durations, which are read as seconds."""
+    if not isinstance(table, HeldTable) or isinstance(table.frame, Columns):
+        return []
+    schema = nw.from_native(table.frame, eager_only=True).schema
+    return [str(name) for name, dtype in schema.items() if dtype == nw.Duration]
+
+
 def table_of(frame: object) -> Table:
     """Make a table of a data frame or a numeric matrix; tables are returned unchanged."""
     if isinstance(frame, Table):

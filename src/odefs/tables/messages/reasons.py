@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Cell = str | int | float | bool | None
 """A value that JSON can hold."""
 UNLIMITED = sys.maxsize
+UNSEEN = "never seen in training"
 
 
 class ReasonRecord(TypedDict):
@@ -46,6 +47,8 @@ class ReasonRecord(TypedDict):
     equal: NotRequired[float | None]
     frequency: NotRequired[float | None]
     usual: NotRequired[list[Cell] | None]
+    of_training: NotRequired[bool]
+    """Whether these describe the training rows of a model, not the rows of this table."""
     direction: NotRequired[str]
     """high, low, within (the usual range), missing, or value (for unordered values)."""
 
@@ -133,13 +136,23 @@ def reason_details(reason: "Reason", hidden: frozenset[str] = frozenset()) -> st
 
 def reason_place(reason: "Reason") -> str:
     """Return the position of the value in its column."""
-    rows = "rows" if reason.group is None else "rows of its group"
+    rows = _reference_rows(reason.group is not None, reason.of_training)
     if reason.percentile is not None and reason.beyond is not None:
         side = "above" if reason.percentile >= 50 else "below"
+        if reason.of_training and reason.beyond == 100:
+            return f"{side} all {rows}"
         return f"{side} {percent(reason.beyond / 100)} of the {rows}"
     if reason.frequency is not None:
+        if reason.of_training and reason.frequency == 0:
+            return UNSEEN
         return f"in {percent(reason.frequency)} of the {rows}"
     return ""
+
+
+def _reference_rows(in_group: bool, of_training: bool) -> str:
+    """Return the rows among which the position of a value is found."""
+    rows = "training rows" if of_training else "rows"
+    return f"{rows} of its group" if in_group else rows
 
 
 def reason_usual(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
@@ -150,10 +163,11 @@ def reason_usual(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
     if reason.group is not None:
         shown = {name: cell for name, cell in reason.group if name not in hidden}
         return _usual_in_group(shown, reason.usual, reason.kind)
+    rows = _reference_rows(False, reason.of_training)
     if reason.kind in ("number", "time"):
         low, high = (value(bound, reason.kind, context=reason.usual) for bound in (first, second))
-        return f"similar rows have {low} to {high}"
-    return f"{percent(second)} of similar rows have {value(first, reason.kind)}"
+        return f"similar {rows} have {low} to {high}"
+    return f"{percent(second)} of similar {rows} have {value(first, reason.kind)}"
 
 
 def _usual_in_group(
@@ -205,16 +219,19 @@ def _usual(reason: ReasonRecord) -> str:
     of = reason["kind"]
     if "group" in reason:
         return _usual_in_group(reason["group"], usual, of)
+    rows = _reference_rows(False, reason["of_training"])
     if of in ("number", "time"):
-        return f"similar ordinary rows have {span(usual, of, 4)}"
-    return f"similar ordinary rows most often have {value(usual[0], of)} ({percent(usual[1])})"
+        return f"similar ordinary {rows} have {span(usual, of, 4)}"
+    return f"similar ordinary {rows} most often have {value(usual[0], of)} ({percent(usual[1])})"
 
 
 def _place(reason: ReasonRecord) -> str:
     direction, at = reason["direction"], reason["percentile"]
-    rows = "rows of its group" if "group" in reason else "rows"
+    rows = _reference_rows("group" in reason, reason["of_training"])
     if direction in ("missing", "value"):
         frequency = reason["frequency"]
+        if frequency == 0 and reason["of_training"]:
+            return UNSEEN
         return "a rare case" if frequency is None else f"as in {percent(frequency)} of {rows}"
     if direction == "within":
         return "not unusual by itself, but unusual given the rest of the row"
@@ -227,6 +244,8 @@ def _place(reason: ReasonRecord) -> str:
         return f"{comparative} than usual"
     # Equal values are neither lower nor higher.
     beyond = round(share - (reason["equal"] or 0) / 2, 6)
+    if beyond == 100 and reason["of_training"]:
+        return f"{comparative} than all {rows}"
     if beyond >= 99.95:
         return f"among the {superlative} of all {rows}"
     return f"{comparative} than {math.floor(10 * beyond) / 10:g}% of {rows}"

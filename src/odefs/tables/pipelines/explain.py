@@ -4,13 +4,17 @@ Which input column an output column of a step comes from is found in
 :mod:`odefs.tables.pipelines.column_origins`.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from odefs._row_selection import frame_index, index_labels
 from odefs.engines.other_arrays import local_table
 from odefs.engines.row_blocks import unmasked
 from odefs.inspection.explanation import Explanation
+from odefs.inspection.result_frame import library_of
+from odefs.tables.displayed_rows import plain_cell
 from odefs.tables.frames import column_cells, frame_names
 from odefs.tables.pipelines.column_origins import UntraceableStepError, is_skipped, origins_of
 from odefs.tables.pipelines.probe_columns import sample_rows
@@ -70,7 +74,10 @@ def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: object) -> Explanati
     known = ~np.isnan(
         np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
     )
-    return by_column(found, sources, names, _cells(X, names), known)
+    index = index_labels(frame_index(X))
+    row_names = None if index is None else [plain_cell(cell) for cell in index]
+    explained = by_column(found, sources, names, _cells(X, names), known, row_names)
+    return replace(explained, library=library_of(X))
 
 
 def _split(pipeline: Any) -> tuple[list[tuple[str, Any]], Any]:

@@ -1,11 +1,17 @@
 """Contributions of encoded columns, summed over the columns that they come from."""
 
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from typing import Any
+
 import numpy as np
 
 from odefs.inspection.explanation import Explanation
 from odefs.models.base import OutlierModel
 from odefs.tables.columns import Columns
+from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.messages.values import value
 
 
 def explain_encoded(
@@ -14,21 +20,44 @@ def explain_encoded(
     table: Columns,
     X: np.ndarray,
     rows: np.ndarray,
+    row_names: Sequence[object],
+    durations: Collection[str] = (),
 ) -> Explanation:
     """Return contributions of a table's columns to the scores of rows, of which ``X`` is encoded.
 
-    Cells are those of the table: categories as text, times as seconds since 1970.
+    Cells are those of the table: categories as text, times as seconds since 1970. Times and the
+    columns of ``durations`` are displayed as text.
     """
     names = encoder.columns
     cells = np.empty((rows.size, len(names)), dtype=object)
-    for k, name in enumerate(names):
-        cells[:, k] = [table[name].at(row) for row in rows.tolist()]
+    shown = cells.copy()
+    for k, spec in enumerate(encoder.specs_):
+        own = table[spec.name].cells(rows)
+        cells[:, k] = shown[:, k] = own
+        if spec.kind == "time" or spec.name in durations:
+            shown[:, k] = [None if cell is None else _time_text(spec, cell) for cell in own]
     found = model.explain(X[rows])
-    return by_column(found, encoder.sources, names, cells, ~np.isnan(X[rows]))
+    return by_column(found, encoder.sources, names, cells, ~np.isnan(X[rows]), row_names, shown)
+
+
+def _time_text(spec: ColumnSpec, seconds: Any) -> str:
+    """A date or time of day as messages have it, or a duration."""
+    if spec.kind == "time":
+        return value(seconds, "time", context=(spec.low, spec.high))
+    try:
+        return str(timedelta(seconds=seconds))
+    except OverflowError:
+        return f"{seconds:.6g} s"
 
 
 def by_column(
-    found: Explanation, sources: np.ndarray, names: list[str], cells: np.ndarray, known: np.ndarray
+    found: Explanation,
+    sources: np.ndarray,
+    names: list[str],
+    cells: np.ndarray,
+    known: np.ndarray,
+    row_names: Sequence[object] | None = None,
+    shown: np.ndarray | None = None,
 ) -> Explanation:
     """Sum contributions of encoded columns over the input columns that they come from.
 
@@ -45,4 +74,6 @@ def by_column(
         found.attribution,
         (known @ membership) > 0,
         found.answers,
+        row_names,
+        None if shown is None else shown[:, used],
     )

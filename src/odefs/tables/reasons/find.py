@@ -7,7 +7,7 @@ Rows are explained in blocks, and within a block column by column.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from odefs.inspection.explanation import Reason, top_columns
 from odefs.tables.columns import Columns
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.reasons.similar_rows import SimilarRows, Usual
+from odefs.tables.reasons.training_rows import TrainingRows
 from odefs.tables.reasons.value_positions import GroupPeers, PeersByGroup, Position, ValuePositions
 
 MIN_SHARE_OF_LARGEST = 0.15
@@ -57,8 +58,8 @@ class _Candidates:
 class ReasonFinder:
     """Finds reasons for rows under one model, relative to reference rows of a table.
 
-    ``table`` and ``X`` are the reference rows, of which ``ordinary`` are not outliers; they
-    represent ``n_rows`` rows.
+    ``table`` and ``X`` are the reference rows, of which ``ordinary`` are not outliers. Cells have
+    ``positions`` among them, or among all rows that they represent.
     """
 
     def __init__(
@@ -68,14 +69,21 @@ class ReasonFinder:
         table: Columns,
         X: np.ndarray,
         ordinary: np.ndarray,
-        n_rows: int,
+        positions: ValuePositions | TrainingRows,
     ) -> None:
         self.model, self.encoder, self.table = model, encoder, table
         self._names = encoder.columns
-        self._kinds = [table[name].kind for name in self._names]
+        self._kinds = [spec.kind for spec in encoder.specs_]
         self._X, self._ordinary = X, ordinary
-        self._positions = ValuePositions(table, n_rows)
+        self._positions = positions
         self._peers = PeersByGroup(encoder, table)
+
+    @classmethod
+    def of_training(cls, model: Any, encoder: ColumnEncoder, training: TrainingRows) -> Self:
+        """Compares rows with the training rows, of which the model file holds a sample."""
+        sample = training.sample
+        X = encoder.encode_table(sample) if sample.n_rows else np.empty((0, 0))
+        return cls(model, encoder, sample, X, np.ones(sample.n_rows, dtype=bool), training)
 
     @cached_property
     def _similar(self) -> SimilarRows:
@@ -145,6 +153,7 @@ class ReasonFinder:
                 usual=what,
                 equal=position.equal,
                 group=None if group is None else group.group,
+                of_training=isinstance(self._positions, TrainingRows),
             )
             found[at].append(reason)
         return found
@@ -204,7 +213,7 @@ class ReasonFinder:
                 usual[i] = group.usual(self.encoder.specs_[index])
             elif needs_usual is None or needs_usual(self._kinds[index], cell):
                 others.append(i)
-        if others:
+        if others and self.table.n_rows:
             compared = self._similar.compare(X)
             for index, here in candidates.by_column(np.array(others)):
                 found = compared.usual(index, candidates.at[here])

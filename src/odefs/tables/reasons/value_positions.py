@@ -5,15 +5,15 @@ among the rows of the group.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from odefs.tables.columns import Column, Columns
+from odefs.tables.columns import Column, Columns, Kind
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
 
@@ -36,78 +36,90 @@ def is_common(share: Any, n_rows: int) -> Any:
     return share * n_rows - 1 >= max(COMMON * n_rows, FEWEST_ALIKE)
 
 
+@dataclass(frozen=True, eq=False)
+class ColumnValues:
+    """The values of a column, as far as positions depend on them."""
+
+    kind: Kind
+    n_rows: int
+    ordered: np.ndarray
+    """Known numbers or times in ascending order; empty for other kinds."""
+    counts: Mapping[Any, int]
+    """Number of rows with each other value; ``None`` is a missing cell."""
+    uncounted: int = 0
+    """Rows with further values, which are rarer than those counted."""
+
+    @classmethod
+    def of(cls, column: Column) -> Self:
+        """All values of a column."""
+        missing, n_rows = int(np.count_nonzero(column.missing)), len(column)
+        known = _data(column)[~column.missing]
+        if column.kind in ("number", "time"):
+            return cls(column.kind, n_rows, np.sort(known), {None: missing})
+        kept, counts = np.unique(known, return_counts=True)
+        cells = (
+            [column.levels[code] for code in kept] if column.kind == "category" else kept.tolist()
+        )
+        counted = {None: missing, **dict(zip(cells, counts.tolist(), strict=True))}
+        return cls(column.kind, n_rows, np.empty(0), counted)
+
+    def positions(self, cells: Sequence[Any], least: float = 0.0) -> list[Position]:
+        """Positions of cells; ``None`` is a missing cell, ``least`` the lowest frequency."""
+        if self.kind not in ("number", "time"):
+            by_value = {cell: self._among_values(cell, least) for cell in set(cells)}
+            return [by_value[cell] for cell in cells]
+        known = np.array([cell for cell in cells if cell is not None], dtype=np.float64)
+        found = self._among_numbers(known)
+        if known.size == len(cells):
+            return found
+        among_numbers, missing = iter(found), self._among_values(None, least)
+        return [missing if cell is None else next(among_numbers) for cell in cells]
+
+    def _among_numbers(self, cells: np.ndarray) -> list[Position]:
+        below, upto = (
+            np.searchsorted(self.ordered, cells, side=side) for side in ("left", "right")
+        )
+        known = max(1, self.ordered.size)
+        percentiles = 50.0 * (below + upto) / known
+        equal = 100.0 * (upto - below) / known
+        common = is_common(equal / 100, self.n_rows)
+        fields = zip(percentiles.tolist(), equal.tolist(), repeat(None), common.tolist())
+        return list(map(Position._make, fields))
+
+    def _among_values(self, cell: Any, least: float) -> Position:
+        if cell is not None and cell not in self.counts and self.uncounted:
+            # One of the rarest values, or a new one.
+            return Position(None, None, None, is_common(self.uncounted / self.n_rows, self.n_rows))
+        share = self.counts.get(cell, 0) / self.n_rows
+        alike = share if cell is None else self._rarities.get(cell, 0.0)
+        return Position(None, None, max(share, least), is_common(alike, self.n_rows))
+
+    @cached_property
+    def _rarities(self) -> dict[Any, float]:
+        """For each value the share of rows with it, or with one that is about as rare.
+
+        Up to twice as frequent: frequencies in a sample are not exact.
+        """
+        ordered = np.sort(list(self.counts.values()))
+        upto = np.concatenate([[0], np.cumsum(ordered)]) + self.uncounted
+        places = np.searchsorted(ordered, 2 * np.array(list(self.counts.values())), side="right")
+        shares = (upto[places] / max(1, self.n_rows)).tolist()
+        return dict(zip(self.counts, shares, strict=True))
+
+
 class ValuePositions:
     """Positions of cells among reference rows, which represent ``n_rows`` rows."""
 
     def __init__(self, table: Columns, n_rows: int) -> None:
         self.table, self.n_rows = table, n_rows
-        self._sorted = lru_cache(maxsize=None)(self._sorted_values)
-        self._counted = lru_cache(maxsize=None)(self._counted_values)
-        self._missing = lru_cache(maxsize=None)(self._missing_share)
-        self._rarity = lru_cache(maxsize=None)(self._rarities)
-
-    def __reduce__(self) -> tuple[type["ValuePositions"], tuple[Columns, int]]:
-        """Without what was cached, which cannot be pickled."""
-        return ValuePositions, (self.table, self.n_rows)
+        self._values: dict[str, ColumnValues] = {}
 
     def positions(self, name: str, cells: Sequence[Any]) -> list[Position]:
         """Positions of cells of a column; ``None`` is a missing cell."""
-        if self.table[name].kind not in ("number", "time"):
-            by_value = {cell: self._among_values(name, cell) for cell in set(cells)}
-            return [by_value[cell] for cell in cells]
-        known = np.array([cell for cell in cells if cell is not None], dtype=np.float64)
-        found = self._among_numbers(name, known)
-        if known.size == len(cells):
-            return found
-        among_numbers, missing = iter(found), self._among_values(name, None)
-        return [missing if cell is None else next(among_numbers) for cell in cells]
-
-    def _among_numbers(self, name: str, cells: np.ndarray) -> list[Position]:
-        values = self._sorted(name)
-        below, upto = (np.searchsorted(values, cells, side=side) for side in ("left", "right"))
-        known = max(1, values.size)
-        percentiles = 50.0 * (below + upto) / known
-        equal = 100.0 * (upto - below) / known
-        common = is_common(equal / 100, self.table.n_rows)
-        fields = zip(percentiles.tolist(), equal.tolist(), repeat(None), common.tolist())
-        return list(map(Position._make, fields))
-
-    def _among_values(self, name: str, cell: Any) -> Position:
-        n_rows = self.table.n_rows
-        if cell is None:
-            share = alike = self._missing(name)
-        else:
-            share = self._counted(name).get(cell, 0) / n_rows
-            alike = self._rarity(name).get(cell, 0.0)
+        if name not in self._values:
+            self._values[name] = ColumnValues.of(self.table[name])
         # The row itself always counts.
-        return Position(None, None, max(share, 1 / self.n_rows), is_common(alike, n_rows))
-
-    def _missing_share(self, name: str) -> float:
-        return int(np.count_nonzero(self.table[name].missing)) / self.table.n_rows
-
-    def _sorted_values(self, name: str) -> np.ndarray:
-        column = self.table[name]
-        return np.sort(column.values[~column.missing])
-
-    def _counted_values(self, name: str) -> dict[Any, int]:
-        """Count each value; ``None`` is a missing cell."""
-        column = self.table[name]
-        kept, counts = np.unique(_data(column)[~column.missing], return_counts=True)
-        cells = (
-            [column.levels[code] for code in kept] if column.kind == "category" else kept.tolist()
-        )
-        return {None: int(column.missing.sum()), **dict(zip(cells, counts.tolist(), strict=True))}
-
-    def _rarities(self, name: str) -> dict[Any, float]:
-        """Return for each value the share of rows with it, or with one that is about as rare.
-
-        Up to twice as frequent: frequencies in a sample are not exact.
-        """
-        counts = self._counted(name)
-        ordered = np.sort(list(counts.values()))
-        upto = np.concatenate([[0], np.cumsum(ordered)])
-        places = np.searchsorted(ordered, 2 * np.array(list(counts.values())), side="right")
-        return dict(zip(counts, (upto[places] / max(1, self.table.n_rows)).tolist(), strict=True))
+        return self._values[name].positions(cells, least=1 / self.n_rows)
 
 
 def _data(column: Column) -> np.ndarray:
@@ -168,10 +180,11 @@ class PeersByGroup:
     def __init__(self, encoder: ColumnEncoder, table: Columns) -> None:
         self._groups = encoder.groups_
         self._found: dict[int, GroupPeers] = {}
-        if self._groups is not None and table.groups is not None:
-            self._order = np.argsort(table.groups, kind="stable")
+        if self._groups is not None:
+            groups = np.empty(0, dtype=np.int64) if table.groups is None else table.groups
+            self._order = np.argsort(groups, kind="stable")
             codes = np.arange(self._groups.unknown + 1)
-            self._starts = np.searchsorted(table.groups[self._order], codes)
+            self._starts = np.searchsorted(groups[self._order], codes)
 
     def of_rows(self, table: Columns, rows: np.ndarray) -> list[GroupPeers | None]:
         """Peers of rows of any table; None if a group is unknown or there are no groups."""

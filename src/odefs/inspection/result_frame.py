@@ -1,4 +1,4 @@
-"""Results of a detection as a data frame of the library that the table came in."""
+"""Results as a data frame of the library that the table came in."""
 
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
