@@ -307,3 +307,45 @@ def test_dates_in_text_are_compared_as_dates():
     (check,) = checks_of(pl.DataFrame({"day": [*days, "13/05/1961"], "x": range(301)}))
     assert (check.kind, check.of, check.values) == ("extreme_value", "time", ("13/05/1961",))
     assert "2013-" in str(check)
+
+
+@pytest.mark.parametrize("named", [lambda k: k, lambda k: f"A-{k:04d}"])
+def test_repeated_ids_are_named_with_all_their_rows(named, tmp_path):
+    ids = [named(5000 + k) for k in range(400)]
+    ids[100], ids[301] = ids[99], ids[7]
+    frame = pl.DataFrame({"order_id": ids, "x": np.random.default_rng(0).normal(size=400)})
+    frame.write_parquet(tmp_path / "t.parquet", row_group_size=90)
+    (in_memory,) = checks_of(frame)
+    assert (in_memory.kind, in_memory.column, in_memory.usual_count) == (
+        *("repeated_id", "order_id"),
+        2,
+    )
+    assert in_memory.rows == (7, 99, 100, 301)
+    table, encoder = ParquetTable([tmp_path / "t.parquet"]), ColumnEncoder()
+    learn_encoder(encoder, table, frame.columns, 0)
+    assert find_checks(table, encoder, frame.columns, today=TODAY) == [in_memory]
+
+
+@pytest.mark.parametrize(
+    "ids",
+    {
+        "foreign keys": lambda rng: rng.integers(0, 60, 400),
+        "drawn at random": lambda rng: rng.integers(0, 50_000, 400),
+        "many repeats": lambda rng: np.concatenate([np.arange(5000, 5380), np.arange(5000, 5020)]),
+        "codes": lambda rng: [f"{a}{b}" for a, b in rng.integers(0, 99, (400, 2)).tolist()],
+        "no repeats": lambda rng: np.arange(5000, 5400),
+    }.values(),
+)
+def test_ids_that_repeat_by_chance_are_not_named(ids):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"customer_id": ids(rng), "x": rng.normal(size=400)})
+    assert checks_of(frame) == []
+
+
+def test_ids_of_repeated_rows_are_named_as_rows_only():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {"id": np.arange(5000, 5200), **dict(zip("abc", rng.normal(size=(3, 200)), strict=True))}
+    )
+    frame = pl.concat([frame, frame[20:21]])
+    assert rows_by_place(checks_of(frame)) == {("copied_row", None): [200]}

@@ -108,6 +108,26 @@ def test_identifiers_with_thousands_marks_are_encoded_alike_in_fit_and_later():
     assert encoder.notes_ == [Note("identifier_as_category", "account_id")]
 
 
+@pytest.mark.parametrize(
+    ("ids", "kind"),
+    {
+        "all differ": (np.arange(5000, 5100), "unique_identifier"),
+        "one repeat": ([*range(5000, 5099), 5050], "nearly_unique_identifier"),
+        "one missing": ([*range(5000, 5099), None], "nearly_unique_identifier"),
+        "marked thousands": ([f"5,{k:03d}" for k in (*range(99), 50)], "nearly_unique_identifier"),
+        "text": ([f"A{k}" for k in (*range(99), 50)], "unique_text"),
+        "foreign keys": ([*range(5000, 5080), *range(5000, 5020)], None),
+    }.values(),
+)
+def test_identifiers_are_left_out_if_nearly_all_values_differ(ids, kind):
+    frame = pl.DataFrame({"order_id": ids, "x": np.random.default_rng(0).normal(size=100)})
+    encoder = TableEncoder().fit(frame)
+    left_out = {name: why.kind for name, why in encoder.left_out_.items()}
+    assert left_out == ({"order_id": kind} if kind else {})
+    kept = TableEncoder(keep=["order_id"]).fit(frame)
+    assert kept.columns == ["order_id", "x"]
+
+
 @pytest.mark.parametrize("fit", ["fit", "fit_transform"])
 @pytest.mark.parametrize("bad", [pl.DataFrame({"number": [1.0]}), "not a table"])
 def test_a_failed_refit_leaves_the_encoder_unfitted(fit, bad):

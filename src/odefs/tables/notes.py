@@ -66,6 +66,7 @@ ExclusionKind = Literal[
     "unique_codes",
     "row_counter",
     "unique_identifier",
+    "nearly_unique_identifier",
     "dropped",
 ]
 ConventionKind = Literal[

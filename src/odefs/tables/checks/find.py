@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from odefs._progress import report_progress, stage
 from odefs.tables.checks.facts import NumberFacts, TextFacts
 from odefs.tables.checks.gather import ColumnTally, gather
+from odefs.tables.checks.identifiers import repeated_ids
 from odefs.tables.checks.numbers import date_suspects, number_suspects
 from odefs.tables.checks.record import Suspect, ValueCheck
 from odefs.tables.checks.rows import Located, copied_rows, locate, rows_of, sum_rows, sum_suspects
@@ -50,7 +51,9 @@ def find_checks(
         sums = sum_suspects(numbers)
         located = locate(table, [*suspects, *sums], encoder.na)
     copies = copied_rows(gathered)
-    checks = [*_located_checks(located), *([] if copies is None else [copies])]
+    checks = _located_checks(located)
+    if copies is not None:
+        checks = [check for check in checks if not _is_copied_id(check, copies)] + [copies]
     # Stable: equally certain checks are in the order of the columns.
     return sorted(checks, key=lambda check: -check.certainty)[:MAX_CHECKS]
 
@@ -95,11 +98,17 @@ def _is_extreme_total(check: ValueCheck, totals: set[int]) -> bool:
     return check.kind == "extreme_value" and totals.issuperset(check.rows)
 
 
+def _is_copied_id(check: ValueCheck, copies: ValueCheck) -> bool:
+    """Whether ids are repeated only because their whole rows are."""
+    n_repeats = check.count - check.usual_count
+    return check.kind == "repeated_id" and len({*check.rows} & {*copies.rows}) == n_repeats
+
+
 def _column_suspects(
     tally: ColumnTally, as_text: Collection[str], today: float
 ) -> tuple[list[Suspect], NumberFacts | None]:
     """Return the suspects of a column, and its numbers where it has any."""
-    found: list[Suspect] = []
+    found: list[Suspect] = [] if tally.name in as_text else repeated_ids(tally)
     text = TextFacts.of(tally)
     facts = NumberFacts.of_numbers(tally)
     if text is not None:

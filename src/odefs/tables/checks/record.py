@@ -18,6 +18,7 @@ CheckKind = Literal[
     "case_or_spaces",
     "number_in_text",
     "text_in_numbers",
+    "repeated_id",
     "copied_row",
     "total_row",
     "sum_row",
@@ -46,7 +47,7 @@ class ValueCheck:
     usual: tuple[Cell, ...] = ()
     """What to compare with: lowest and highest other value, or the frequent spelling."""
     usual_count: int = 0
-    """Number of rows with the frequent spelling."""
+    """Number of rows with the frequent spelling, or of distinct ids that are repeated."""
     summed: tuple[str, ...] = ()
     """Columns in which a row is the sum of the others."""
     of: Kind = "number"

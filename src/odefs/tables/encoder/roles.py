@@ -2,7 +2,8 @@
 
 Columns that cannot help (empty, constant, identifiers, free text) are left out with a reason. A
 column of measurements is never taken for an identifier: only integers that count the rows or are
-named like an identifier, and text that differs from row to row, are.
+named like an identifier, and text that differs from row to row, are. Some identifiers occur twice,
+by mistake; foreign keys have few distinct values and are used as categories.
 """
 
 import re
@@ -31,6 +32,8 @@ IDENTIFIER_NAME = re.compile(
     r"|fips|zip|zip_?code|post_?code|postal_?code)$)"
     r"|[a-z](?:Id|ID|Nr|No|Key)$"
 )
+IDENTIFIER_SHARE = 0.9
+"""Least share of distinct values in a column that is named like an identifier and is one."""
 FREE_TEXT_SHARE = 0.5
 FEW_LEVELS = 20
 MOSTLY_MISSING = 0.5
@@ -293,13 +296,24 @@ def _useless(column: Column, forced: bool, keep: bool) -> Exclusion | None:
 
 def _identifier(column: Column) -> Exclusion | None:
     """Return why a column identifies rows instead of describing them, or ``None``."""
+    is_named = bool(IDENTIFIER_NAME.search(column.name))
     if column.kind == "category":
-        return _identifying_text(column)
-    if column.kind != "number" or not column.whole or not _all_differ(column):
+        found = _identifying_text(column)
+    elif column.kind == "number" and column.whole:
+        found = _identifying_numbers(column, is_named)
+    else:
+        return None
+    if found is None and is_named and _nearly_all_differ(column):
+        return Exclusion("nearly_unique_identifier")
+    return found
+
+
+def _identifying_numbers(column: Column, is_named: bool) -> Exclusion | None:
+    if not _all_differ(column):
         return None
     if (np.diff(np.sort(column.values)) == 1).all() and column.values.min() in (0, 1):
         return Exclusion("row_counter")
-    return Exclusion("unique_identifier") if IDENTIFIER_NAME.search(column.name) else None
+    return Exclusion("unique_identifier") if is_named else None
 
 
 def _identifying_text(column: Column) -> Exclusion | None:
@@ -320,6 +334,12 @@ def _all_differ(column: Column) -> bool:
     # Halves, because the range may overflow.
     has_room = n_rows > 2 and values.max() / 2 - values.min() / 2 >= (n_rows - 1) / 2
     return bool(has_room) and column.n_distinct == n_rows
+
+
+def _nearly_all_differ(column: Column) -> bool:
+    """Whether there are more than two known cells, hardly any of them repeated."""
+    n_known = len(column) - int(column.missing.sum())
+    return n_known > 2 and column.n_distinct >= IDENTIFIER_SHARE * n_known
 
 
 def _infinite(column: Column) -> list[Note]:

@@ -270,6 +270,9 @@ EXCLUSIONS: dict[ExclusionKind, Callable[[Exclusion], str]] = {
     "unique_codes": lambda why: "codes that differ from row to row",
     "row_counter": lambda why: "counts the rows",
     "unique_identifier": lambda why: "an identifier by its name, different in every row",
+    "nearly_unique_identifier": lambda why: (
+        "an identifier by its name, different in nearly every row"
+    ),
     "dropped": lambda why: "dropped as requested",
 }
 
