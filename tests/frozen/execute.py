@@ -42,7 +42,8 @@ def _environment(run_in_parts=False):
         "NO_COLOR": "1",
         "TZ": "UTC",
         "LC_ALL": "C.UTF-8",
-        "PYTHONPATH": str(ROOT),
+        # The sources of this checkout, wherever the installed package points.
+        "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))),
     }
     return kept | fixed | ({"ODEFS_IN_PARTS": "1"} if run_in_parts else {})
 
