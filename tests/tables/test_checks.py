@@ -349,3 +349,13 @@ def test_ids_of_repeated_rows_are_named_as_rows_only():
     )
     frame = pl.concat([frame, frame[20:21]])
     assert rows_by_place(checks_of(frame)) == {("copied_row", None): [200]}
+
+
+def test_cells_with_another_unit_are_named():
+    cells = [f"{60 + k % 17}.5 kg" for k in range(60)]
+    cells[7], cells[20], cells[33] = "150.5 lb", "7000.5 kg", "61"
+    frame = pl.DataFrame({"weight": cells, "x": np.random.default_rng(0).normal(size=60)})
+    assert rows_by_place(checks_of(frame)) == {
+        ("text_in_numbers", "weight"): [7],
+        ("extreme_value", "weight"): [20],
+    }

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from sklearn.exceptions import NotFittedError
 
+import odefs
 from odefs.exceptions import TableError
 from odefs.tables import frames
 from odefs.tables.encoder import encode
@@ -138,3 +139,19 @@ def test_a_failed_refit_leaves_the_encoder_unfitted(fit, bad):
     assert encoder.keep == ["name"]
     with pytest.raises(NotFittedError):
         encoder.transform(mixed(50))
+
+
+def test_a_unit_belongs_to_the_column_of_a_saved_model(tmp_path):
+    rng = np.random.default_rng(0)
+    kilograms = rng.normal(70, 8, 80).round(1)
+    frame = pl.DataFrame({"weight": [f"{one} kg" for one in kilograms], "x": rng.normal(size=80)})
+    found = odefs.detect(frame, random_state=0)
+    odefs.save(found, tmp_path / "m.odefs")
+    encoder = odefs.load(tmp_path / "m.odefs")[0]
+    assert [spec.style for spec in encoder.specs_] == ["numbers (kg)", ""]
+    # Cells of new rows are read one by one: with the unit, without it, and in another one.
+    new = pl.DataFrame({"weight": ["70.5 kg", "70.5", "70.5 lb", None], "x": [0.0] * 4})
+    encoded = encoder.transform(new)
+    np.testing.assert_array_equal(encoded[0], encoded[1])
+    np.testing.assert_array_equal(encoded[2], encoded[3])
+    assert encoded[0, 0] != encoded[2, 0]

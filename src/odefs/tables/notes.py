@@ -107,7 +107,7 @@ class Note:
     value: str | float | None = None
     """A quoted cell, or the name of an encoding."""
     format: str | None = None
-    """Format of text: a key of :data:`odefs.tables.encoder.text_formats.TEXT_FORMATS`."""
+    """Format of text: a name that :func:`odefs.tables.encoder.text_formats.format_named` knows."""
     details: tuple[str, ...] = ()
     """Other parts of the text, such as ``currencies``; units, ranges of cells, names of sheets."""
     is_sampled: bool = False

@@ -20,6 +20,7 @@ from odefs.tables.encoder.text_formats import (
     TEXT_FORMATS,
     TextFormat,
     format_details,
+    format_named,
     read_levels,
     recognise,
 )
@@ -142,7 +143,7 @@ def _read_as(column: Column, kind: Kind, style: str, na: Collection[str]) -> Col
             [*(BOOLEAN_WORDS.get(level.strip().lower(), np.nan) for level in column.levels), np.nan]
         )
         return Column(column.name, "boolean", values[column.category_codes])
-    return without_words(_converted(column, TEXT_FORMATS[style] if style else PLAIN[kind]), na)
+    return without_words(_converted(column, format_named(style) or PLAIN[kind]), na)
 
 
 def guessed_format(column: Column, kind: Kind) -> str:
@@ -195,7 +196,7 @@ def _recognised(
     counts = np.bincount(
         column.category_codes[column.category_codes >= 0], minlength=len(column.levels)
     )
-    style = recognise(column.levels, counts) if len(column.levels) else None
+    style = recognise(column.levels, counts, forced) if len(column.levels) else None
     if style is None and forced:
         style = TEXT_FORMATS["numbers"]
     if (

@@ -1,5 +1,5 @@
 """Text formats of numbers and dates: decimal commas, thousands separators, currencies, percentages,
-day-first dates, and words for "missing".
+units, day-first dates, and words for "missing".
 
 Formats are applied to the distinct values of a column. A format is chosen on a sample and applied
 to all values; cells that it cannot read count as missing, with a note.
@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from odefs.tables.encoder.named_months import CLOCK, full_year, hour_of_day, named_month_date
+from odefs.tables.encoder.units import UNIT, common_unit, quantity, unit_key
 
 MISSING_WORDS = frozenset(["", "na", "n/a", "n.a.", "#n/a", "nan", "null", "-", "--", "?"])
 MIN_READABLE_SHARE = 0.9
@@ -44,7 +45,7 @@ _TIME = re.compile(rf"^{CLOCK}$")
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How to read a column's text. ``name`` is a key of ``TEXT_FORMATS``, stored in model files."""
+    """How to read a column's text; :func:`format_named` finds it by its name in model files."""
 
     name: str
     kind: str
@@ -135,6 +136,31 @@ _ALL = (
 TEXT_FORMATS = {style.name: style for style in _ALL}
 
 
+_NUMBERS = (TEXT_FORMATS["numbers"], TEXT_FORMATS["numbers with decimal comma"])
+_WITH_UNIT = re.compile(
+    rf"(?P<name>{'|'.join(style.name for style in _NUMBERS)}) \((?P<unit>{UNIT})\)"
+)
+
+
+def format_named(name: str) -> TextFormat | None:
+    """Return the format of a name; those of numbers may have a unit, as in ``numbers (kg)``."""
+    match = _WITH_UNIT.fullmatch(name)
+    return TEXT_FORMATS.get(name) if match is None else _with_unit(match["name"], match["unit"])
+
+
+def _with_unit(name: str, unit: str) -> TextFormat:
+    """Return the format of numbers with a unit; numbers without one are in the same unit."""
+    plain, key = TEXT_FORMATS[name].read, unit_key(unit)
+
+    def read(text: str) -> float:
+        found = quantity(text)
+        if found is None:
+            return np.nan if "%" in text else plain(text)
+        return plain(found.number) if unit_key(found.unit) == key else np.nan
+
+    return TextFormat(f"{name} ({unit})", "number", read)
+
+
 def _plain_time(text: str) -> float:
     seconds = _iso(text)
     return _time_of_day(text) if np.isnan(seconds) else seconds
@@ -147,10 +173,13 @@ PLAIN = {
 """Formats for text in columns that were not text in training: one cell does not determine one."""
 
 
-def recognise(levels: Sequence[str], counts: np.ndarray) -> TextFormat | None:
+def recognise(
+    levels: Sequence[str], counts: np.ndarray, is_number: bool = False
+) -> TextFormat | None:
     """Return the format that reads a column's distinct values, or ``None`` if they are just text.
 
-    ``counts`` is the number of occurrences of each value.
+    ``counts`` is the number of occurrences of each value. ``is_number`` if the column is known to
+    hold numbers.
     """
     known = [i for i, level in enumerate(levels) if not is_missing_word(level)]
     if not known or any(_has_leading_zero(levels[i]) for i in known):
@@ -159,7 +188,22 @@ def recognise(levels: Sequence[str], counts: np.ndarray) -> TextFormat | None:
         return TEXT_FORMATS["numbers with decimal comma"]
     step = max(1, len(known) // SAMPLE_CELLS)
     sample = known[::step]
-    return _best_format([levels[i] for i in sample], counts[sample])
+    texts, weights = [levels[i] for i in sample], counts[sample]
+    found = _best_format(texts, weights, tuple(TEXT_FORMATS.values()))
+    return _format_with_unit(texts, weights, is_number) if found is None else found
+
+
+def _format_with_unit(
+    texts: Sequence[str], weights: np.ndarray, is_number: bool
+) -> TextFormat | None:
+    unit = common_unit(texts, weights, is_number)
+    if unit is None:
+        return None
+    bare = [one.number for text in texts if (one := quantity(text))]
+    if any(map(_has_leading_zero, bare)):
+        return None
+    names = [style.name for style in (_NUMBERS[1:] if _points_are_thousands(bare) else _NUMBERS)]
+    return _best_format(texts, weights, [_with_unit(name, unit) for name in names])
 
 
 def _has_leading_zero(text: str) -> bool:
@@ -167,10 +211,12 @@ def _has_leading_zero(text: str) -> bool:
     return bool(LEADING_ZERO.match(text)) and text.strip().isdigit()
 
 
-def _best_format(texts: Sequence[str], weights: np.ndarray) -> TextFormat | None:
+def _best_format(
+    texts: Sequence[str], weights: np.ndarray, styles: Sequence[TextFormat]
+) -> TextFormat | None:
     """Return the format that reads most of the texts, if it reads enough of them."""
     best: tuple[float, TextFormat] | None = None
-    for style in TEXT_FORMATS.values():
+    for style in styles:
         read = ~np.isnan([style.read(text) for text in texts])
         share = float((weights * read).sum() / weights.sum())
         # The first format wins ties: a point is a decimal mark, and 03/04 is 3 April, unless
@@ -220,7 +266,7 @@ def format_details(levels: Sequence[str], style: TextFormat) -> tuple[str, ...]:
         extras.append("percentages" if percent == len(shown) else "some_percentages")
     if re.search(_CURRENCY, "\n".join(shown)):
         extras.append("currencies")
-    mark = "," if style.name == "numbers" else "."
+    mark = "." if "decimal comma" in style.name else ","
     grouped = re.compile(rf"\d[{mark}'\s]\d{{3}}(?!\d)")
     if any(map(grouped.search, shown)):
         extras.append("thousands_marks")
