@@ -155,3 +155,21 @@ def test_a_unit_belongs_to_the_column_of_a_saved_model(tmp_path):
     np.testing.assert_array_equal(encoded[0], encoded[1])
     np.testing.assert_array_equal(encoded[2], encoded[3])
     assert encoded[0, 0] != encoded[2, 0]
+
+
+def test_text_that_is_declared_to_be_numbers_is_not_called_empty():
+    rng = np.random.default_rng(0)
+    words = [f"word {k}" for k in range(40)]
+    frame = pl.DataFrame(
+        {"none": words, "few": [*words[:-3], "1", "2", "3"], "x": rng.normal(size=40)}
+    )
+    encoder = TableEncoder(number=["none", "few"]).fit(frame)
+    assert encoder.left_out_ == {"none": Exclusion("no_numbers")}
+    given = {"row": 1, "value": "word 0", "format": "numbers", "limit": 40}
+    assert encoder.notes_ == [
+        Note("few_numbers", "none", count=0, **given),
+        Note("few_numbers", "few", count=3, **given),
+    ]
+    assert TableEncoder.from_state(encoder.state()).left_out_ == encoder.left_out_
+    empty = TableEncoder(number=["none"]).fit(frame.with_columns(none=pl.lit(None, pl.String)))
+    assert empty.left_out_["none"] == Exclusion("empty")

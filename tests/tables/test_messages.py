@@ -56,6 +56,7 @@ EXAMPLES = {
         "unreadable_cells", "a", row=7, count=2, value="x", format="ISO dates"
     ),
     "mixed_cells": Note("mixed_cells", "a", row=51, share=0.5),
+    "few_numbers": Note("few_numbers", "a", row=1, count=2, limit=90, value="x", format="numbers"),
     "missing_code": Note("missing_code", "a", count=2, value=-999.0),
     "infinite_cells": Note("infinite_cells", "a", count=2),
     "identifier_as_category": Note("identifier_as_category", "a"),
@@ -79,6 +80,10 @@ SENTENCES = {
     "rows_below": "2 lines below the table were left out (from line 41 on: 'Source: us')",
     "text_format": "a: text read as numbers (currencies, thousands separators)",
     "unreadable_cells": "a: 2 cells are not ISO dates and count as missing (first: 'x' in row 7)",
+    "few_numbers": (
+        "a: only 2 of 90 cells can be read as numbers, the others count as missing "
+        "(first: 'x' in row 1)"
+    ),
     "missing_code": "a: 2 cells are -999, possibly a code for missing; --na=-999 treats it so",
     "known_cases": "a: 2 known outliers, 5 known to be ordinary",
     "answers": "answers of a review: 2 rows confirmed, 5 ordinary",

@@ -41,6 +41,7 @@ ReadingNote = Literal[
 ColumnNote = Literal[
     "text_format",
     "unreadable_cells",
+    "few_numbers",
     "mixed_cells",
     "missing_code",
     "infinite_cells",
@@ -59,6 +60,7 @@ NoteKind = Literal[ReadingNote, ColumnNote, WritingNote, ReviewNote, GroupNote]
 ExclusionKind = Literal[
     "opaque_cells",
     "empty",
+    "no_numbers",
     "constant",
     "mostly_missing",
     "one_value_or_missing",
@@ -102,7 +104,8 @@ class Note:
     n_fields: int | None = None
     """Number of fields in the line."""
     limit: int | None = None
-    """Number expected (fields in a line) or allowed (characters in a cell, groups)."""
+    """Number expected (fields in a line), allowed (characters in a cell, groups) or present (cells
+    of a column)."""
     share: float | None = None
     value: str | float | None = None
     """A quoted cell, or the name of an encoding."""

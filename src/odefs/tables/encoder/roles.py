@@ -8,13 +8,13 @@ by mistake; foreign keys have few distinct values and are used as categories.
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from odefs.exceptions import TableError
 from odefs.tables.columns import LARGE, Column, Kind
-from odefs.tables.encoder.missing import without_words
+from odefs.tables.encoder.missing import MAX_UNREADABLE_SHARE, without_words
 from odefs.tables.encoder.text_formats import (
     PLAIN,
     TEXT_FORMATS,
@@ -83,6 +83,8 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     forced = text.name in (overrides.number | overrides.category)
     column, style, notes = _read_by_content(text, overrides, forced)
     left_out = _useless(column, forced, column.name in overrides.keep)
+    if left_out == Exclusion("empty") and not text.missing.all():
+        left_out = Exclusion("no_numbers")
     if not left_out and column.kind == "number":
         notes += [*_sentinels(column), *_infinite(column)]
         if not forced and column.whole and IDENTIFIER_NAME.search(column.name):
@@ -213,18 +215,19 @@ def _recognised(
     notes = [Note("text_format", column.name, format=style.name, details=details)]
     lost = read.missing & ~column.missing
     if lost.any():
-        row = int(np.flatnonzero(lost)[0])
-        count = int(lost.sum())
-        notes.append(
-            Note(
-                "unreadable_cells",
-                column.name,
-                row=row + 1,
-                count=count,
-                value=column.at(row),
-                format=style.name,
-            )
+        row, count, known = int(np.flatnonzero(lost)[0]), int(lost.sum()), int(counts.sum())
+        example = Note(
+            "unreadable_cells",
+            column.name,
+            row=row + 1,
+            count=count,
+            value=column.at(row),
+            format=style.name,
         )
+        if count > MAX_UNREADABLE_SHARE * known:
+            notes = [replace(example, kind="few_numbers", count=known - count, limit=known)]
+        else:
+            notes.append(example)
     return without_words(read, na), style.name, notes
 
 

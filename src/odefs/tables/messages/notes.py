@@ -78,6 +78,17 @@ def _unreadable_cells(note: Note) -> str:
     )
 
 
+def _few_numbers(note: Note) -> str:
+    cells = count(note.limit or 0, "cell")
+    example = f"(first: {note.value!r} in row {note.row})"
+    if not note.count:
+        return f"{note.column}: none of {cells} can be read as {note.format} {example}"
+    return (
+        f"{note.column}: only {note.count:,} of {cells} can be read as {note.format}, "
+        f"the others count as missing {example}"
+    )
+
+
 def _mixed_cells(note: Note) -> str:
     return (
         f"{note.column}: {percent(note.share or 0.0)} of the cells are numbers, the others text "
@@ -241,6 +252,7 @@ NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "short_lines": _short_lines,
     "text_format": _text_format,
     "unreadable_cells": _unreadable_cells,
+    "few_numbers": _few_numbers,
     "mixed_cells": _mixed_cells,
     "missing_code": _missing_code,
     "infinite_cells": _infinite_cells,
@@ -261,6 +273,7 @@ NOTES: dict[NoteKind, Callable[[Note], str]] = {
 EXCLUSIONS: dict[ExclusionKind, Callable[[Exclusion], str]] = {
     "opaque_cells": lambda why: "cells are neither numbers nor text",
     "empty": lambda why: "empty",
+    "no_numbers": lambda why: "no cell can be read as a number",
     "constant": lambda why: "one value",
     "mostly_missing": lambda why: f"missing in {percent(why.share or 0.0)} of the rows",
     "one_value_or_missing": lambda why: (
