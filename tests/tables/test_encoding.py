@@ -1,5 +1,7 @@
 """Tables as matrices: the same bits however rows and columns are split, and edge cases."""
 
+from datetime import date, timedelta
+
 import narwhals as nw
 import numpy as np
 import pandas as pd
@@ -173,3 +175,22 @@ def test_text_that_is_declared_to_be_numbers_is_not_called_empty():
     assert TableEncoder.from_state(encoder.state()).left_out_ == encoder.left_out_
     empty = TableEncoder(number=["none"]).fit(frame.with_columns(none=pl.lit(None, pl.String)))
     assert empty.left_out_["none"] == Exclusion("empty")
+
+
+@pytest.mark.parametrize(
+    ("formats", "kind"),
+    [
+        (["%Y-%m-%d", "%d/%m/%Y", "%b %d, %Y"], "mixed_dates"),
+        (["%Y-%m-%d", "%d.%m.%Y"], "mixed_dates"),
+        (["%Y-%m-%d"], None),
+        (["%Y-%m-%d", "day %j of %Y"], "unique_text"),
+    ],
+)
+def test_dates_in_several_formats_are_named_as_such(formats, kind):
+    days = [date(2015, 1, 1) + timedelta(days=37 * k) for k in range(60)]
+    texts = [f"{day:{formats[k % len(formats)]}}" for k, day in enumerate(days)]
+    frame = pl.DataFrame({"day": texts, "x": np.random.default_rng(0).normal(size=60)})
+    encoder = TableEncoder().fit(frame)
+    assert {name: why.kind for name, why in encoder.left_out_.items()} == (
+        {"day": kind} if kind else {}
+    )

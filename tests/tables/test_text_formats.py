@@ -87,6 +87,11 @@ READ = {
     "quotients": (["80 km/h", "90 km/h", "70km/h"], "numbers (km/h)", [80, 90, 70]),
     "singular and plural": (["1 year", "2 years", "30 years"], "numbers (years)", [1, 2, 30]),
     "exponents with units": (["1e5 Pa", "2.5E-3 Pa", "3 Pa"], "numbers (Pa)", [1e5, 2.5e-3, 3]),
+    "months": (
+        ["2020-08", "2021/06", "2009-10"],
+        "ISO dates",
+        [1596240000, 1622505600, 1254355200],
+    ),
     "times": (["10:30", "23:59:59"], "times of day", [37800, 86399]),
     "times with fractions": (["10:30:00.000000000", "23:59:59.9"], "times of day", [37800, 86399]),
     "day-first with fractions": (
@@ -122,6 +127,8 @@ def test_is_read(name):
         ["001 kg", "002 kg", "003 kg"],
         ["5 kg", "6 lb", "7 oz", "8 g"],
         ["2 door", "4 door"],
+        ["2008-09", "2009-10", "2010-11"],
+        ["2008-13", "2009-14", "2010-15"],
         ["room 1 kg", "room 2 kg", "room 3 kg"],
         ["1-2", "3-4"],
         ["(5", "6)"],

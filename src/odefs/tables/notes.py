@@ -66,6 +66,7 @@ ExclusionKind = Literal[
     "one_value_or_missing",
     "unique_text",
     "unique_codes",
+    "mixed_dates",
     "row_counter",
     "unique_identifier",
     "nearly_unique_identifier",

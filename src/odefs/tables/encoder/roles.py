@@ -19,6 +19,7 @@ from odefs.tables.encoder.text_formats import (
     PLAIN,
     TEXT_FORMATS,
     TextFormat,
+    are_mixed_dates,
     format_details,
     format_named,
     read_levels,
@@ -325,6 +326,8 @@ def _identifying_text(column: Column) -> Exclusion | None:
     all_differ = distinct == n_rows - int(column.missing.sum()) and distinct > 2
     if not all_differ and (distinct <= FREE_TEXT_SHARE * n_rows or distinct <= FEW_LEVELS):
         return None
+    if are_mixed_dates(column.levels, np.ones(len(column.levels))):
+        return Exclusion("mixed_dates")
     digits = all(level.isdigit() for level in column.levels)
     return Exclusion("unique_codes" if digits else "unique_text")
 

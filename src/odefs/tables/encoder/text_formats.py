@@ -40,6 +40,7 @@ _DATE = re.compile(
     rf"(?:[ T]{CLOCK})?$"
 )
 _ISO = re.compile(r"^\d{4}[-/]\d{2}[-/]\d{2}")
+_MONTH = re.compile(r"^(?P<year>\d{4})[-/](?P<month>\d{2})$", re.ASCII)
 _TIME = re.compile(rf"^{CLOCK}$")
 
 
@@ -84,6 +85,8 @@ def _is_negative(match: re.Match[str]) -> bool:
 
 def _iso(text: str) -> float:
     text = text.strip()
+    if _MONTH.match(text):
+        text += "-01"
     if not _ISO.match(text):
         return np.nan
     try:
@@ -134,6 +137,7 @@ _ALL = (
     TextFormat("times of day", "time", _time_of_day),
 )
 TEXT_FORMATS = {style.name: style for style in _ALL}
+_DATES = tuple(style.read for style in _ALL if style.kind == "time" and "dates" in style.name)
 
 
 _NUMBERS = (TEXT_FORMATS["numbers"], TEXT_FORMATS["numbers with decimal comma"])
@@ -184,6 +188,8 @@ def recognise(
     known = [i for i, level in enumerate(levels) if not is_missing_word(level)]
     if not known or any(_has_leading_zero(levels[i]) for i in known):
         return None
+    if all(_is_season(levels[i]) for i in known):
+        return None
     if _points_are_thousands([levels[i] for i in known]):
         return TEXT_FORMATS["numbers with decimal comma"]
     step = max(1, len(known) // SAMPLE_CELLS)
@@ -209,6 +215,20 @@ def _format_with_unit(
 def _has_leading_zero(text: str) -> bool:
     """Whether the text is a code such as 00123."""
     return bool(LEADING_ZERO.match(text)) and text.strip().isdigit()
+
+
+def _is_season(text: str) -> bool:
+    """Whether the text names two years, as 2009-10 does, which is not October 2009."""
+    match = _MONTH.match(text.strip())
+    return match is not None and int(match["month"]) == (int(match["year"]) + 1) % 100
+
+
+def are_mixed_dates(levels: Sequence[str], counts: np.ndarray) -> bool:
+    """Whether nearly all cells are dates, in formats of which none reads nearly all."""
+    step = max(1, len(levels) // SAMPLE_CELLS)
+    weights = counts[::step]
+    is_date = [any(not np.isnan(read(text)) for read in _DATES) for text in levels[::step]]
+    return float((weights * is_date).sum()) >= MIN_READABLE_SHARE * float(weights.sum()) > 0
 
 
 def _best_format(

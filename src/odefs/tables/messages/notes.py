@@ -281,6 +281,7 @@ EXCLUSIONS: dict[ExclusionKind, Callable[[Exclusion], str]] = {
     ),
     "unique_text": lambda why: "text that differs from row to row",
     "unique_codes": lambda why: "codes that differ from row to row",
+    "mixed_dates": lambda why: "dates in several formats; write them in one, such as 2025-04-03",
     "row_counter": lambda why: "counts the rows",
     "unique_identifier": lambda why: "an identifier by its name, different in every row",
     "nearly_unique_identifier": lambda why: (
