@@ -210,6 +210,12 @@ class ColumnEncoder(Parameters):
                 f"a table needs at least two rows, this one has {n_rows} "
                 f"sample{'' if n_rows == 1 else 's'}."
             )
+        both = [name for name in self.number if name in self.category]
+        if both:
+            raise TableError(
+                f"column {both[0]!r} is given both as 'number' and as 'category', which contradict "
+                "each other: remove one of the two."
+            )
         used_otherwise = {"drop": self.drop, "number": self.number, "keep": self.keep}
         require_group_columns(group_columns(self.by), names, used_otherwise)
         asked = [*self.number, *self.category, *self.drop, *self.keep]
