@@ -151,6 +151,36 @@ def test_a_row_that_is_the_sum_of_the_others():
     assert (check.kind, check.rows, check.summed) == ("sum_row", (40,), ("p", "q", "r"))
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_sum_is_found_among_numbers_of_both_signs(sign):
+    rng = np.random.default_rng(0)
+    cells = {name: sign * rng.integers(1, 100, 40) for name in "pq"}
+    cells["p"][7] *= -1
+    cells = {name: [*values.tolist(), int(values.sum())] for name, values in cells.items()}
+    checks = checks_of(pl.DataFrame(cells))
+    assert [(check.kind, check.rows) for check in checks if check.column is None] == [
+        ("sum_row", (40,))
+    ]
+
+
+@pytest.mark.parametrize(
+    "label", ["Total", "Summe", "Gesamt", "Gesamtsumme:", "Somme", "Totale", "SUMA"]
+)
+def test_labels_of_totals(label):
+    amounts = np.random.default_rng(0).integers(1, 100, (2, 40)).tolist()
+    shops = [f"shop {k}" for k in range(40)]
+    frame = pl.DataFrame({"shop": shops, "p": amounts[0], "q": amounts[1]})
+    total = pl.DataFrame({"shop": [label], "p": [sum(amounts[0])], "q": [sum(amounts[1])]})
+    (check,) = checks_of(pl.concat([frame, total]))
+    assert (check.kind, check.rows, check.certainty) == ("total_row", (40,), 0.95)
+    other = total.with_columns(
+        pl.lit(50).alias("p").cast(pl.Int64), pl.lit(50).alias("q").cast(pl.Int64)
+    )
+    # Without the sums, it may be the name of a shop.
+    (check,) = checks_of(pl.concat([frame, other]))
+    assert (check.kind, check.certainty) == ("total_row", 0.5)
+
+
 SUBTOTALS = {
     "before": ("Total North", "Total South", "Total"),
     "after": ("North Total", "South Total", "Grand Total"),

@@ -84,6 +84,7 @@ def _located_checks(located: Sequence[Located]) -> list[ValueCheck]:
     checks = [one.check() for one in located if one.suspect.kind != "sum_row"]
     labelled = _named_rows(check for check in checks if check.kind == "total_row")
     sums = sum_rows(located)
+    checks = [_confirmed_total(check, _named_rows(sums)) for check in checks]
     checks += [check for check in sums if not labelled.issuperset(check.rows)]
     totals = labelled | _named_rows(sums)
     return [check for check in checks if not _is_extreme_total(check, totals)]
@@ -91,6 +92,13 @@ def _located_checks(located: Sequence[Located]) -> list[ValueCheck]:
 
 def _named_rows(checks: Iterable[ValueCheck]) -> set[int]:
     return {row for check in checks for row in check.rows}
+
+
+def _confirmed_total(check: ValueCheck, sums: set[int]) -> ValueCheck:
+    """Return a check of totals as a certain one if some of its rows are sums of the others."""
+    if check.kind != "total_row" or sums.isdisjoint(check.rows):
+        return check
+    return replace(check, certainty=0.95)
 
 
 def _is_extreme_total(check: ValueCheck, totals: set[int]) -> bool:
