@@ -389,3 +389,21 @@ def test_cells_with_another_unit_are_named():
         ("text_in_numbers", "weight"): [7],
         ("extreme_value", "weight"): [20],
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    {
+        "Yield %": "impossible_value",
+        "yield_percent": "impossible_value",
+        "Humidity (%)": "impossible_value",
+        "Growth %": "extreme_value",
+        "Age %": "extreme_value",
+        "yield": "extreme_value",
+    }.items(),
+)
+def test_a_percent_sign_in_a_name_implies_a_range(name, kind):
+    cells = np.random.default_rng(0).normal(92, 2, 100).clip(80, 99.5)
+    cells[31] = 930
+    frame = pl.DataFrame({name: cells})
+    assert rows_by_place(checks_of(frame)) == {(kind, name): [31]}
