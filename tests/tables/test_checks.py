@@ -407,3 +407,25 @@ def test_a_percent_sign_in_a_name_implies_a_range(name, kind):
     cells[31] = 930
     frame = pl.DataFrame({name: cells})
     assert rows_by_place(checks_of(frame)) == {(kind, name): [31]}
+
+
+def test_the_further_a_value_lies_the_earlier_it_is_listed():
+    rng = np.random.default_rng(0)
+    columns = {name: rng.normal(75, 12, 250) for name in ("near", "far", "absurd")}
+    columns["near"][3], columns["far"][3], columns["absurd"][3] = 250, 500, 75_000
+    columns["dept"] = [*["Sales", "Engineering"] * 124, "Enginering", "Sales"]
+    columns["size"] = rng.normal(50, 2, 250)
+    columns["size"][9] = 0
+    checks = checks_of(pl.DataFrame(columns))
+    assert [check.column for check in checks] == ["absurd", "size", "far", "near", "dept"]
+
+
+def test_columns_with_the_same_cells_are_listed_once():
+    cells = np.random.default_rng(0).normal(5, 0.6, 100).round(1)
+    cells[40] = -999
+    frame = pl.DataFrame({"score": cells, "score (2)": cells, "as text": cells.astype(str)})
+    assert [check.column for check in checks_of(frame)] == ["score", "as text"]
+    # The same check of other cells is another one.
+    other = np.roll(np.delete(cells, 40), 1)
+    frame = frame.with_columns(pl.Series("score (2)", np.insert(other, 40, -999)))
+    assert [check.column for check in checks_of(frame)] == ["score", "score (2)", "as text"]

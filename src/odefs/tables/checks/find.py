@@ -1,13 +1,15 @@
 """All checks of a table, most certain first."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from odefs._progress import report_progress, stage
 from odefs.tables.checks.facts import NumberFacts, TextFacts
-from odefs.tables.checks.gather import ColumnTally, gather
+from odefs.tables.checks.gather import ColumnTally, cell_hashes, gather
 from odefs.tables.checks.identifiers import repeated_ids
 from odefs.tables.checks.numbers import date_suspects, number_suspects
 from odefs.tables.checks.record import Suspect, ValueCheck
@@ -54,6 +56,7 @@ def find_checks(
     checks = _located_checks(located)
     if copies is not None:
         checks = [check for check in checks if not _is_copied_id(check, copies)] + [copies]
+    checks = _without_repeats(checks, gathered.columns)
     # Stable: equally certain checks are in the order of the columns.
     return sorted(checks, key=lambda check: -check.certainty)[:MAX_CHECKS]
 
@@ -104,6 +107,26 @@ def _confirmed_total(check: ValueCheck, sums: set[int]) -> ValueCheck:
 def _is_extreme_total(check: ValueCheck, totals: set[int]) -> bool:
     """Whether extreme values are those of totals, which are far from the numbers of other rows."""
     return check.kind == "extreme_value" and totals.issuperset(check.rows)
+
+
+def _without_repeats(
+    checks: Sequence[ValueCheck], columns: Mapping[str, ColumnTally]
+) -> list[ValueCheck]:
+    """Return the checks without those that repeat another one in a column with the same cells."""
+    found: dict[ValueCheck, list[ValueCheck]] = {}
+    for check in checks:
+        alike = found.setdefault(replace(check, column=None), [])
+        if not any(_are_equal(columns, check.column, other.column) for other in alike):
+            alike.append(check)
+    return [check for alike in found.values() for check in alike]
+
+
+def _are_equal(columns: Mapping[str, ColumnTally], one: str | None, other: str | None) -> bool:
+    """Whether two columns have the same cells in all sampled rows."""
+    if one is None or other is None:
+        return False
+    parts = zip(columns[one].sample, columns[other].sample, strict=True)
+    return all(np.array_equal(cell_hashes(a, 0), cell_hashes(b, 0)) for a, b in parts)
 
 
 def _is_copied_id(check: ValueCheck, copies: ValueCheck) -> bool:
