@@ -429,3 +429,20 @@ def test_columns_with_the_same_cells_are_listed_once():
     other = np.roll(np.delete(cells, 40), 1)
     frame = frame.with_columns(pl.Series("score (2)", np.insert(other, 40, -999)))
     assert [check.column for check in checks_of(frame)] == ["score", "score (2)", "as text"]
+
+
+@pytest.mark.parametrize(("sign", "unit"), [("%", "%"), (" kg", "kg"), ("", "")])
+def test_checks_and_reasons_know_the_unit_of_their_column(sign, unit):
+    rng = np.random.default_rng(0)
+    cells = [f"{one:.1f}{sign}" for one in rng.normal(22, 3, 100)]
+    cells[4] = f"220.0{sign}"
+    found = odefs.detect(pl.DataFrame({"margin": cells, "x": rng.normal(size=100)}), random_state=0)
+    (check,) = found.checks
+    assert (check.kind, check.rows, check.values) == (
+        "extreme_value",
+        (4,),
+        (cells[4],),
+    )
+    (reason,) = found.reasons([4], k=1)[0]
+    assert reason.value == pytest.approx(2.2 if unit == "%" else 220)
+    assert (check.unit, reason.unit) == (unit, unit)

@@ -11,6 +11,7 @@ from odefs.tables.encoder.text_formats import (
     format_named,
     read_levels,
     recognise,
+    unit_of,
 )
 
 READ = {
@@ -31,7 +32,13 @@ READ = {
         "numbers with decimal comma",
         [952, 1032, 12500],
     ),
-    "percentages": (["12.5%", "3 %"], "numbers", [0.125, 0.03]),
+    "percentages": (["12.5%", "3 %"], "numbers (%)", [0.125, 0.03]),
+    "percentages with decimal comma": (
+        ["12,5%", "3 %"],
+        "numbers with decimal comma (%)",
+        [0.125, 0.03],
+    ),
+    "some percentages": (["12.5%", "3 %", "0.5"], "numbers", [0.125, 0.03, 0.5]),
     "accounting": (["(12.50)", "3.00"], "numbers", [-12.5, 3]),
     "minus sign": (["\u22125", "4"], "numbers", [-5, 4]),
     "exponents": (["1e5", "2.5E-3"], "numbers", [1e5, 2.5e-3]),
@@ -174,9 +181,10 @@ def test_whole_numbers_with_letters_are_numbers_if_they_repeat_or_if_asked_for()
     assert recognise(levels, np.ones(3), is_number=True).name == "numbers (km)"
 
 
-@pytest.mark.parametrize("name", [*TEXT_FORMATS, "numbers (kg)", "numbers (km/h)"])
+@pytest.mark.parametrize("name", [*TEXT_FORMATS, "numbers (kg)", "numbers (km/h)", "numbers (%)"])
 def test_formats_are_found_by_name(name):
     assert format_named(name).name == name
+    assert unit_of(name) == (name.partition("(")[2][:-1])
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,9 @@ class Reason:
         Names and values of the columns that define the row's group, if values are compared within
         groups and the group is known. Percentile, frequency, usual values and equal values are then
         those of the group.
+    unit : str
+        Unit of a number that the table has as text, such as ``kg``; ``%`` if ``value`` and
+        ``usual`` are fractions that it has as percentages. Empty for other columns.
     """
 
     column: str
@@ -64,6 +67,7 @@ class Reason:
     usual: tuple[Any, Any] | None = None
     equal: float | None = None
     group: tuple[tuple[str, str | None], ...] | None = None
+    unit: str = ""
 
     @property
     def beyond(self) -> float | None:

@@ -52,6 +52,8 @@ class ValueCheck:
     """Columns in which a row is the sum of the others."""
     of: Kind = "number"
     """Kind of the values."""
+    unit: str = ""
+    """Unit of numbers that are read from text, such as kg; fractions are shown as %."""
     certainty: float = 0.5
     """Order of the list: how rarely such a value is right."""
 
@@ -86,3 +88,4 @@ class Suspect:
     usual: tuple[Cell, ...] = ()
     usual_count: int = 0
     of: Kind = "number"
+    unit: str = ""

@@ -57,6 +57,7 @@ class Located:
             # Cells of text are quoted as they are, also where they were read as numbers; dates
             # keep their kind, since the others are compared as dates.
             of=suspect.of if suspect.texts is None or suspect.of == "time" else "category",
+            unit=suspect.unit,
             certainty=suspect.certainty,
         )
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from odefs.tables.encoder.named_months import CLOCK, full_year, hour_of_day, named_month_date
-from odefs.tables.encoder.units import UNIT, common_unit, quantity, unit_key
+from odefs.tables.encoder.units import MIN_UNIT_SHARE, UNIT, common_unit, quantity, unit_key
 
 MISSING_WORDS = frozenset(["", "na", "n/a", "n.a.", "#n/a", "nan", "null", "-", "--", "?"])
 MIN_READABLE_SHARE = 0.9
@@ -142,7 +142,7 @@ _DATES = tuple(style.read for style in _ALL if style.kind == "time" and "dates" 
 
 _NUMBERS = (TEXT_FORMATS["numbers"], TEXT_FORMATS["numbers with decimal comma"])
 _WITH_UNIT = re.compile(
-    rf"(?P<name>{'|'.join(style.name for style in _NUMBERS)}) \((?P<unit>{UNIT})\)"
+    rf"(?P<name>{'|'.join(style.name for style in _NUMBERS)}) \((?P<unit>{UNIT}|%)\)"
 )
 
 
@@ -152,9 +152,20 @@ def format_named(name: str) -> TextFormat | None:
     return TEXT_FORMATS.get(name) if match is None else _with_unit(match["name"], match["unit"])
 
 
+def unit_of(name: str) -> str:
+    """Return the unit in the name of a format; empty if it has none."""
+    match = _WITH_UNIT.fullmatch(name)
+    return "" if match is None else match["unit"]
+
+
 def _with_unit(name: str, unit: str) -> TextFormat:
-    """Return the format of numbers with a unit; numbers without one are in the same unit."""
+    """Return the format of numbers with a unit; numbers without one are in the same unit.
+
+    Percentages are read as fractions, plain numbers among them as they are.
+    """
     plain, key = TEXT_FORMATS[name].read, unit_key(unit)
+    if unit == "%":
+        return TextFormat(f"{name} (%)", "number", plain)
 
     def read(text: str) -> float:
         found = quantity(text)
@@ -190,13 +201,18 @@ def recognise(
         return None
     if all(_is_season(levels[i]) for i in known):
         return None
-    if _points_are_thousands([levels[i] for i in known]):
-        return TEXT_FORMATS["numbers with decimal comma"]
     step = max(1, len(known) // SAMPLE_CELLS)
     sample = known[::step]
     texts, weights = [levels[i] for i in sample], counts[sample]
-    found = _best_format(texts, weights, tuple(TEXT_FORMATS.values()))
-    return _format_with_unit(texts, weights, is_number) if found is None else found
+    if _points_are_thousands([levels[i] for i in known]):
+        found: TextFormat | None = TEXT_FORMATS["numbers with decimal comma"]
+    else:
+        found = _best_format(texts, weights, tuple(TEXT_FORMATS.values()))
+    if found is None:
+        return _format_with_unit(texts, weights, is_number)
+    n_percent = float((weights * ["%" in text for text in texts]).sum())
+    are_percentages = found in _NUMBERS and n_percent >= MIN_UNIT_SHARE * float(weights.sum())
+    return _with_unit(found.name, "%") if are_percentages else found
 
 
 def _format_with_unit(
@@ -282,8 +298,8 @@ def format_details(levels: Sequence[str], style: TextFormat) -> tuple[str, ...]:
         return ()
     extras = []
     percent = sum("%" in level for level in shown)
-    if percent:
-        extras.append("percentages" if percent == len(shown) else "some_percentages")
+    if 0 < percent < len(shown):
+        extras.append("some_percentages")
     if re.search(_CURRENCY, "\n".join(shown)):
         extras.append("currencies")
     mark = "." if "decimal comma" in style.name else ","

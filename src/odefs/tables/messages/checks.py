@@ -61,7 +61,7 @@ def _others(check: "ValueCheck") -> str:
     low, high = check.usual
     if kind == "time":
         return span((low, high), "time", context=(-1.0,))
-    return span((low, high), kind)
+    return span((low, high), kind, unit=check.unit)
 
 
 def _cells(check: "ValueCheck", one: str, several: str) -> str:

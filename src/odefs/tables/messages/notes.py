@@ -25,7 +25,6 @@ from odefs.tables.notes import (
 NAMED_COLUMNS = 3
 ONE_VALUE = ", one value elsewhere; if empty means no, write a value such as N there"
 DETAILS = {
-    "percentages": "percentages",
     "some_percentages": "percentages next to plain numbers",
     "currencies": "currencies",
     "thousands_marks": "thousands separators",

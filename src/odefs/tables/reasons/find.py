@@ -14,6 +14,7 @@ import numpy as np
 from odefs.inspection.explanation import Reason, top_columns
 from odefs.tables.columns import Columns
 from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.encoder.text_formats import unit_of
 from odefs.tables.reasons.similar_rows import SimilarRows, Usual
 from odefs.tables.reasons.value_positions import GroupPeers, PeersByGroup, Position, ValuePositions
 
@@ -73,6 +74,7 @@ class ReasonFinder:
         self.model, self.encoder, self.table = model, encoder, table
         self._names = encoder.columns
         self._kinds = [table[name].kind for name in self._names]
+        self._units = [unit_of(spec.style) for spec in encoder.specs_]
         self._X, self._ordinary = X, ordinary
         self._positions = ValuePositions(table, n_rows)
         self._peers = PeersByGroup(encoder, table)
@@ -145,6 +147,7 @@ class ReasonFinder:
                 usual=what,
                 equal=position.equal,
                 group=None if group is None else group.group,
+                unit=self._units[index],
             )
             found[at].append(reason)
         return found
