@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -104,7 +105,9 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
 
         All of them have reasons, flagged or not.
         """
-        rows = self.order[: max(int(n), 0)]
+        if not isinstance(n, Integral) or isinstance(n, bool) or n < 0:
+            raise TableError(f"n={n!r} must be a whole number of at least 0.")
+        rows = self.order[:n]
         return self._frame(rows, rows)
 
     def _frame(self, rows: np.ndarray, explained: np.ndarray) -> Any:

@@ -222,6 +222,7 @@ ERRORS = {
     "an unknown option": (("detect", "--json", "--nonsense"), "usage", 2),
     "an unknown command": (("dtect", "--json"), "usage", 2),
     "a contradiction": (("detect", "--json", "-o", "-"), "usage", 2),
+    "two types": (("detect", "--json", "--number", "a", "--category", "a"), "usage", 2),
     "no argument": (("score", "--json"), "usage", 2),
     "no file": (("detect", "gone.csv", "--json"), "data", 1),
     "a file that is no table": (("detect", "m.odefs", "--json"), "data", 1),

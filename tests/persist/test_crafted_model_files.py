@@ -398,6 +398,8 @@ def spec(kind, /, **values):
         (spec("number", name="nowhere"), "columns that its table does not have"),
         (spec("number", kind="colour"), "unknown kind"),
         (spec("number", style="ISO dates"), "unknown text format"),
+        (spec("time", style="numbers (kg)"), "unknown text format"),
+        (spec("number", style="numbers (k g)"), "unknown text format"),
         (spec("number", units=[0.0]), "cannot be encoded"),
         (spec("number", units=[10**400]), "are not numbers"),
         (spec("number", units=[]), "cannot be encoded"),

@@ -151,6 +151,36 @@ def test_a_row_that_is_the_sum_of_the_others():
     assert (check.kind, check.rows, check.summed) == ("sum_row", (40,), ("p", "q", "r"))
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_sum_is_found_among_numbers_of_both_signs(sign):
+    rng = np.random.default_rng(0)
+    cells = {name: sign * rng.integers(1, 100, 40) for name in "pq"}
+    cells["p"][7] *= -1
+    cells = {name: [*values.tolist(), int(values.sum())] for name, values in cells.items()}
+    checks = checks_of(pl.DataFrame(cells))
+    assert [(check.kind, check.rows) for check in checks if check.column is None] == [
+        ("sum_row", (40,))
+    ]
+
+
+@pytest.mark.parametrize(
+    "label", ["Total", "Summe", "Gesamt", "Gesamtsumme:", "Somme", "Totale", "SUMA"]
+)
+def test_labels_of_totals(label):
+    amounts = np.random.default_rng(0).integers(1, 100, (2, 40)).tolist()
+    shops = [f"shop {k}" for k in range(40)]
+    frame = pl.DataFrame({"shop": shops, "p": amounts[0], "q": amounts[1]})
+    total = pl.DataFrame({"shop": [label], "p": [sum(amounts[0])], "q": [sum(amounts[1])]})
+    (check,) = checks_of(pl.concat([frame, total]))
+    assert (check.kind, check.rows, check.certainty) == ("total_row", (40,), 0.95)
+    other = total.with_columns(
+        pl.lit(50).alias("p").cast(pl.Int64), pl.lit(50).alias("q").cast(pl.Int64)
+    )
+    # Without the sums, it may be the name of a shop.
+    (check,) = checks_of(pl.concat([frame, other]))
+    assert (check.kind, check.certainty) == ("total_row", 0.5)
+
+
 SUBTOTALS = {
     "before": ("Total North", "Total South", "Total"),
     "after": ("North Total", "South Total", "Grand Total"),
@@ -307,3 +337,112 @@ def test_dates_in_text_are_compared_as_dates():
     (check,) = checks_of(pl.DataFrame({"day": [*days, "13/05/1961"], "x": range(301)}))
     assert (check.kind, check.of, check.values) == ("extreme_value", "time", ("13/05/1961",))
     assert "2013-" in str(check)
+
+
+@pytest.mark.parametrize("named", [lambda k: k, lambda k: f"A-{k:04d}"])
+def test_repeated_ids_are_named_with_all_their_rows(named, tmp_path):
+    ids = [named(5000 + k) for k in range(400)]
+    ids[100], ids[301] = ids[99], ids[7]
+    frame = pl.DataFrame({"order_id": ids, "x": np.random.default_rng(0).normal(size=400)})
+    frame.write_parquet(tmp_path / "t.parquet", row_group_size=90)
+    (in_memory,) = checks_of(frame)
+    assert (in_memory.kind, in_memory.column, in_memory.usual_count) == (
+        *("repeated_id", "order_id"),
+        2,
+    )
+    assert in_memory.rows == (7, 99, 100, 301)
+    table, encoder = ParquetTable([tmp_path / "t.parquet"]), ColumnEncoder()
+    learn_encoder(encoder, table, frame.columns, 0)
+    assert find_checks(table, encoder, frame.columns, today=TODAY) == [in_memory]
+
+
+@pytest.mark.parametrize(
+    "ids",
+    {
+        "foreign keys": lambda rng: rng.integers(0, 60, 400),
+        "drawn at random": lambda rng: rng.integers(0, 50_000, 400),
+        "many repeats": lambda rng: np.concatenate([np.arange(5000, 5380), np.arange(5000, 5020)]),
+        "codes": lambda rng: [f"{a}{b}" for a, b in rng.integers(0, 99, (400, 2)).tolist()],
+        "no repeats": lambda rng: np.arange(5000, 5400),
+    }.values(),
+)
+def test_ids_that_repeat_by_chance_are_not_named(ids):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"customer_id": ids(rng), "x": rng.normal(size=400)})
+    assert checks_of(frame) == []
+
+
+def test_ids_of_repeated_rows_are_named_as_rows_only():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {"id": np.arange(5000, 5200), **dict(zip("abc", rng.normal(size=(3, 200)), strict=True))}
+    )
+    frame = pl.concat([frame, frame[20:21]])
+    assert rows_by_place(checks_of(frame)) == {("copied_row", None): [200]}
+
+
+def test_cells_with_another_unit_are_named():
+    cells = [f"{60 + k % 17}.5 kg" for k in range(60)]
+    cells[7], cells[20], cells[33] = "150.5 lb", "7000.5 kg", "61"
+    frame = pl.DataFrame({"weight": cells, "x": np.random.default_rng(0).normal(size=60)})
+    assert rows_by_place(checks_of(frame)) == {
+        ("text_in_numbers", "weight"): [7],
+        ("extreme_value", "weight"): [20],
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    {
+        "Yield %": "impossible_value",
+        "yield_percent": "impossible_value",
+        "Humidity (%)": "impossible_value",
+        "Growth %": "extreme_value",
+        "Age %": "extreme_value",
+        "yield": "extreme_value",
+    }.items(),
+)
+def test_a_percent_sign_in_a_name_implies_a_range(name, kind):
+    cells = np.random.default_rng(0).normal(92, 2, 100).clip(80, 99.5)
+    cells[31] = 930
+    frame = pl.DataFrame({name: cells})
+    assert rows_by_place(checks_of(frame)) == {(kind, name): [31]}
+
+
+def test_the_further_a_value_lies_the_earlier_it_is_listed():
+    rng = np.random.default_rng(0)
+    columns = {name: rng.normal(75, 12, 250) for name in ("near", "far", "absurd")}
+    columns["near"][3], columns["far"][3], columns["absurd"][3] = 250, 500, 75_000
+    columns["dept"] = [*["Sales", "Engineering"] * 124, "Enginering", "Sales"]
+    columns["size"] = rng.normal(50, 2, 250)
+    columns["size"][9] = 0
+    checks = checks_of(pl.DataFrame(columns))
+    assert [check.column for check in checks] == ["absurd", "size", "far", "near", "dept"]
+
+
+def test_columns_with_the_same_cells_are_listed_once():
+    cells = np.random.default_rng(0).normal(5, 0.6, 100).round(1)
+    cells[40] = -999
+    frame = pl.DataFrame({"score": cells, "score (2)": cells, "as text": cells.astype(str)})
+    assert [check.column for check in checks_of(frame)] == ["score", "as text"]
+    # The same check of other cells is another one.
+    other = np.roll(np.delete(cells, 40), 1)
+    frame = frame.with_columns(pl.Series("score (2)", np.insert(other, 40, -999)))
+    assert [check.column for check in checks_of(frame)] == ["score", "score (2)", "as text"]
+
+
+@pytest.mark.parametrize(("sign", "unit"), [("%", "%"), (" kg", "kg"), ("", "")])
+def test_checks_and_reasons_know_the_unit_of_their_column(sign, unit):
+    rng = np.random.default_rng(0)
+    cells = [f"{one:.1f}{sign}" for one in rng.normal(22, 3, 100)]
+    cells[4] = f"220.0{sign}"
+    found = odefs.detect(pl.DataFrame({"margin": cells, "x": rng.normal(size=100)}), random_state=0)
+    (check,) = found.checks
+    assert (check.kind, check.rows, check.values) == (
+        "extreme_value",
+        (4,),
+        (cells[4],),
+    )
+    (reason,) = found.reasons([4], k=1)[0]
+    assert reason.value == pytest.approx(2.2 if unit == "%" else 220)
+    assert (check.unit, reason.unit) == (unit, unit)

@@ -3,6 +3,7 @@
 import inspect
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.ensemble import IsolationForest
 
@@ -47,6 +48,24 @@ def test_a_misspelled_option_names_those_there_are(unfitted):
 def test_contradicting_rules_are_refused_before_the_fit(unfitted, rules):
     with pytest.raises(TableError, match="contradict"):
         odefs.detect(X, **rules)
+
+
+@pytest.mark.parametrize("threshold", [np.nan, np.inf, -np.inf])
+def test_a_threshold_is_a_finite_number(unfitted, threshold):
+    with pytest.raises(TableError, match="finite"):
+        odefs.detect(X, threshold=threshold)
+
+
+def test_a_column_is_either_numbers_or_categories(unfitted):
+    frame = pl.DataFrame({"p": np.arange(50.0) % 7, "q": np.arange(50.0) % 5})
+    with pytest.raises(TableError, match="'p' is given both as 'number' and as 'category'"):
+        odefs.detect(frame, number=["p", "q"], category=["p"])
+
+
+@pytest.mark.parametrize("n", [-1, 1.5, True, "3"])
+def test_the_number_of_top_rows_is_whole_and_not_negative(n):
+    with pytest.raises(TableError, match="whole number"):
+        odefs.detect(X, random_state=0, model=LeSiNN()).top(n)
 
 
 @pytest.mark.parametrize(

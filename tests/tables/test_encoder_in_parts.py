@@ -39,6 +39,7 @@ def table_of_all_kinds():
         {
             "amount": amount,
             "price": with_comma(price),
+            "weight": [f"{value:.1f} kg" for value in np.where(amount > 99, 7e4, amount)],
             "date": [f"{day:02d}.06.{year}" for day, year in zip(days, years, strict=True)],
             "when": pl.Series(1_700_000_000_000 + seconds).cast(pl.Datetime("ms")),
             "account_id": rng.choice([101, 102, 103], N),
@@ -69,6 +70,7 @@ def test_all_but_median_tails_and_distribution_is_as_of_all_rows(table, mark_mis
     assert learned.left_out_ == exact.left_out_
     assert {spec.name: spec.style for spec in exact.specs_ if spec.style} == {
         "price": "numbers with decimal comma",
+        "weight": "numbers (kg)",
         "date": "day-first dates",
     }
     assert {spec.kind for spec in exact.specs_} == {"number", "time", "category", "boolean"}

@@ -1,5 +1,7 @@
 """Tables as matrices: the same bits however rows and columns are split, and edge cases."""
 
+from datetime import date, timedelta
+
 import narwhals as nw
 import numpy as np
 import pandas as pd
@@ -8,6 +10,7 @@ import pyarrow as pa
 import pytest
 from sklearn.exceptions import NotFittedError
 
+import odefs
 from odefs.exceptions import TableError
 from odefs.tables import frames
 from odefs.tables.encoder import encode
@@ -108,6 +111,26 @@ def test_identifiers_with_thousands_marks_are_encoded_alike_in_fit_and_later():
     assert encoder.notes_ == [Note("identifier_as_category", "account_id")]
 
 
+@pytest.mark.parametrize(
+    ("ids", "kind"),
+    {
+        "all differ": (np.arange(5000, 5100), "unique_identifier"),
+        "one repeat": ([*range(5000, 5099), 5050], "nearly_unique_identifier"),
+        "one missing": ([*range(5000, 5099), None], "nearly_unique_identifier"),
+        "marked thousands": ([f"5,{k:03d}" for k in (*range(99), 50)], "nearly_unique_identifier"),
+        "text": ([f"A{k}" for k in (*range(99), 50)], "unique_text"),
+        "foreign keys": ([*range(5000, 5080), *range(5000, 5020)], None),
+    }.values(),
+)
+def test_identifiers_are_left_out_if_nearly_all_values_differ(ids, kind):
+    frame = pl.DataFrame({"order_id": ids, "x": np.random.default_rng(0).normal(size=100)})
+    encoder = TableEncoder().fit(frame)
+    left_out = {name: why.kind for name, why in encoder.left_out_.items()}
+    assert left_out == ({"order_id": kind} if kind else {})
+    kept = TableEncoder(keep=["order_id"]).fit(frame)
+    assert kept.columns == ["order_id", "x"]
+
+
 @pytest.mark.parametrize("fit", ["fit", "fit_transform"])
 @pytest.mark.parametrize("bad", [pl.DataFrame({"number": [1.0]}), "not a table"])
 def test_a_failed_refit_leaves_the_encoder_unfitted(fit, bad):
@@ -118,3 +141,56 @@ def test_a_failed_refit_leaves_the_encoder_unfitted(fit, bad):
     assert encoder.keep == ["name"]
     with pytest.raises(NotFittedError):
         encoder.transform(mixed(50))
+
+
+def test_a_unit_belongs_to_the_column_of_a_saved_model(tmp_path):
+    rng = np.random.default_rng(0)
+    kilograms = rng.normal(70, 8, 80).round(1)
+    frame = pl.DataFrame({"weight": [f"{one} kg" for one in kilograms], "x": rng.normal(size=80)})
+    found = odefs.detect(frame, random_state=0)
+    odefs.save(found, tmp_path / "m.odefs")
+    encoder = odefs.load(tmp_path / "m.odefs")[0]
+    assert [spec.style for spec in encoder.specs_] == ["numbers (kg)", ""]
+    # Cells of new rows are read one by one: with the unit, without it, and in another one.
+    new = pl.DataFrame({"weight": ["70.5 kg", "70.5", "70.5 lb", None], "x": [0.0] * 4})
+    encoded = encoder.transform(new)
+    np.testing.assert_array_equal(encoded[0], encoded[1])
+    np.testing.assert_array_equal(encoded[2], encoded[3])
+    assert encoded[0, 0] != encoded[2, 0]
+
+
+def test_text_that_is_declared_to_be_numbers_is_not_called_empty():
+    rng = np.random.default_rng(0)
+    words = [f"word {k}" for k in range(40)]
+    frame = pl.DataFrame(
+        {"none": words, "few": [*words[:-3], "1", "2", "3"], "x": rng.normal(size=40)}
+    )
+    encoder = TableEncoder(number=["none", "few"]).fit(frame)
+    assert encoder.left_out_ == {"none": Exclusion("no_numbers")}
+    given = {"row": 1, "value": "word 0", "format": "numbers", "limit": 40}
+    assert encoder.notes_ == [
+        Note("few_numbers", "none", count=0, **given),
+        Note("few_numbers", "few", count=3, **given),
+    ]
+    assert TableEncoder.from_state(encoder.state()).left_out_ == encoder.left_out_
+    empty = TableEncoder(number=["none"]).fit(frame.with_columns(none=pl.lit(None, pl.String)))
+    assert empty.left_out_["none"] == Exclusion("empty")
+
+
+@pytest.mark.parametrize(
+    ("formats", "kind"),
+    [
+        (["%Y-%m-%d", "%d/%m/%Y", "%b %d, %Y"], "mixed_dates"),
+        (["%Y-%m-%d", "%d.%m.%Y"], "mixed_dates"),
+        (["%Y-%m-%d"], None),
+        (["%Y-%m-%d", "day %j of %Y"], "unique_text"),
+    ],
+)
+def test_dates_in_several_formats_are_named_as_such(formats, kind):
+    days = [date(2015, 1, 1) + timedelta(days=37 * k) for k in range(60)]
+    texts = [f"{day:{formats[k % len(formats)]}}" for k, day in enumerate(days)]
+    frame = pl.DataFrame({"day": texts, "x": np.random.default_rng(0).normal(size=60)})
+    encoder = TableEncoder().fit(frame)
+    assert {name: why.kind for name, why in encoder.left_out_.items()} == (
+        {"day": kind} if kind else {}
+    )

@@ -15,7 +15,9 @@ from odefs.ensemble.flag_threshold import tail_threshold
 from odefs.ensemble.model import FLAG_RATE
 from odefs.inspection.explanation import Reason
 from odefs.report import build_report
+from odefs.report.rows import reason_record
 from odefs.tables import messages
+from odefs.tables.checks import ValueCheck
 from odefs.tables.drift import ColumnDrift
 from odefs.tables.flagging import model_convention
 from odefs.tables.messages.notes import CONVENTIONS, EXCLUSIONS, NOTES
@@ -57,6 +59,7 @@ EXAMPLES = {
         "unreadable_cells", "a", row=7, count=2, value="x", format="ISO dates"
     ),
     "mixed_cells": Note("mixed_cells", "a", row=51, share=0.5),
+    "few_numbers": Note("few_numbers", "a", row=1, count=2, limit=90, value="x", format="numbers"),
     "missing_code": Note("missing_code", "a", count=2, value=-999.0),
     "infinite_cells": Note("infinite_cells", "a", count=2),
     "identifier_as_category": Note("identifier_as_category", "a"),
@@ -81,6 +84,10 @@ SENTENCES = {
     "text_format": "a: text read as numbers (currencies, thousands separators)",
     "unreadable_cells": "a: 2 cells are not in the format of the column (ISO dates) and count as "
     "missing (first: 'x' in row 7)",
+    "few_numbers": (
+        "a: only 2 of 90 cells can be read as numbers, the others count as missing "
+        "(first: 'x' in row 1)"
+    ),
     "missing_code": "a: 2 cells are -999, possibly a code for missing; --na=-999 treats it so",
     "known_cases": "a: 2 known outliers, 5 known to be ordinary",
     "answers": "answers of a review: 2 rows confirmed, 5 ordinary",
@@ -354,3 +361,27 @@ def test_notes_that_differ_in_the_column_share_a_line():
 )
 def test_names_are_typed_with_quotation_marks_where_a_shell_needs_them(name, typed):
     assert quoted_name(name) == typed
+
+
+@pytest.mark.parametrize(
+    ("unit", "cell", "bounds"),
+    [
+        ("", "0.22", "0.137 to 0.318"),
+        ("%", "22%", "13.7% to 31.8%"),
+        ("kg", "0.22 kg", "0.137 to 0.318 kg"),
+    ],
+)
+def test_numbers_are_shown_in_the_unit_of_their_column(unit, cell, bounds):
+    usual = (0.137, 0.318)
+    assert messages.value(0.22, "number", unit=unit) == cell
+    assert messages.span(usual, "number", unit=unit) == bounds
+    reason = Reason("margin", 0.22, 1.0, 1.0, "number", usual=usual, unit=unit)
+    assert messages.reason_text(reason) == f"margin = {cell}"
+    assert messages.reason_usual(replace(reason, group=(("shop", "a"),))) == (
+        f"for shop = a usually {bounds}"
+    )
+    record = reason_record(reason, frozenset())
+    assert messages.short_reason(record) == f"margin = {cell}"
+    assert bounds in messages.sentence(record)
+    check = ValueCheck("extreme_value", "margin", 1, values=(2.2,), usual=usual, unit=unit)
+    assert bounds in str(check)

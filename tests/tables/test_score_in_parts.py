@@ -36,6 +36,7 @@ def make_frame(n, seed=0):
             "flag": rng.random(n) < 0.05,
             "day": pl.Series(rng.integers(0, 300, n)).cast(pl.Date),
             "price": [f"$ {value:.2f}" for value in rng.normal(50, 5, n)],
+            "weight": [f"{value:.1f} kg" for value in rng.normal(70, 8, n)],
         }
     )
 

@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odefs.tables.encoder.text_formats import TEXT_FORMATS, format_details, read_levels, recognise
+from odefs.tables.encoder.text_formats import (
+    TEXT_FORMATS,
+    format_details,
+    format_named,
+    read_levels,
+    recognise,
+    unit_of,
+)
 
 READ = {
     "decimal comma": (["1,5", "2,25", "-3,0"], "numbers with decimal comma", [1.5, 2.25, -3]),
@@ -25,7 +32,13 @@ READ = {
         "numbers with decimal comma",
         [952, 1032, 12500],
     ),
-    "percentages": (["12.5%", "3 %"], "numbers", [0.125, 0.03]),
+    "percentages": (["12.5%", "3 %"], "numbers (%)", [0.125, 0.03]),
+    "percentages with decimal comma": (
+        ["12,5%", "3 %"],
+        "numbers with decimal comma (%)",
+        [0.125, 0.03],
+    ),
+    "some percentages": (["12.5%", "3 %", "0.5"], "numbers", [0.125, 0.03, 0.5]),
     "accounting": (["(12.50)", "3.00"], "numbers", [-12.5, 3]),
     "minus sign": (["\u22125", "4"], "numbers", [-5, 4]),
     "exponents": (["1e5", "2.5E-3"], "numbers", [1e5, 2.5e-3]),
@@ -65,6 +78,27 @@ READ = {
         "ISO dates",
         [1577836800, 1577872800, 1577869200],
     ),
+    "units": (["70.5 kg", "71 kg", "1,080.25kg"], "numbers (kg)", [70.5, 71, 1080.25]),
+    "units with decimal comma": (
+        ["70,5 kg", "71,2 kg", "1.080,25 kg"],
+        "numbers with decimal comma (kg)",
+        [70.5, 71.2, 1080.25],
+    ),
+    "units behind thousands points": (
+        ["952 kg", "1.032 kg", "12.500 kg"],
+        "numbers with decimal comma (kg)",
+        [952, 1032, 12500],
+    ),
+    "degrees": (["-5 °C", "\u22123°C", "20.5 °C"], "numbers (°C)", [-5, -3, 20.5]),
+    "squares": (["12 m²", "13.5 m2", "20 m²"], "numbers (m²)", [12, 13.5, 20]),
+    "quotients": (["80 km/h", "90 km/h", "70km/h"], "numbers (km/h)", [80, 90, 70]),
+    "singular and plural": (["1 year", "2 years", "30 years"], "numbers (years)", [1, 2, 30]),
+    "exponents with units": (["1e5 Pa", "2.5E-3 Pa", "3 Pa"], "numbers (Pa)", [1e5, 2.5e-3, 3]),
+    "months": (
+        ["2020-08", "2021/06", "2009-10"],
+        "ISO dates",
+        [1596240000, 1622505600, 1254355200],
+    ),
     "times": (["10:30", "23:59:59"], "times of day", [37800, 86399]),
     "times with fractions": (["10:30:00.000000000", "23:59:59.9"], "times of day", [37800, 86399]),
     "day-first with fractions": (
@@ -92,6 +126,17 @@ def test_is_read(name):
         ["-", "?"],
         ["1.2.3", "2.3.4"],
         ["A1", "A2"],
+        ["12A", "13A", "14A", "14A"],
+        ["3rd", "4th", "5th", "6th"],
+        ["10XL", "11XL", "12XL"],
+        ["5h30", "6h30", "7h30"],
+        ["1001AB", "1002AB", "1003AB"],
+        ["001 kg", "002 kg", "003 kg"],
+        ["5 kg", "6 lb", "7 oz", "8 g"],
+        ["2 door", "4 door"],
+        ["2008-09", "2009-10", "2010-11"],
+        ["2008-13", "2009-14", "2010-15"],
+        ["room 1 kg", "room 2 kg", "room 3 kg"],
         ["1-2", "3-4"],
         ["(5", "6)"],
     ],
@@ -122,6 +167,51 @@ def test_what_was_recognised_is_said():
     )
 
 
+def test_numbers_with_another_unit_are_not_read():
+    levels = [*(f"{k}.5 kg" for k in range(40)), "3 lb", "4%", "heavy", "5"]
+    read = read_levels(levels, recognise(levels, np.ones(len(levels))))
+    assert np.isnan(read[40:43]).all()
+    assert read[43] == 5
+
+
+def test_whole_numbers_with_letters_are_numbers_if_they_repeat_or_if_asked_for():
+    levels = ["200km", "210km", "190km"]
+    assert recognise(levels, np.ones(3)) is None
+    assert recognise(levels, np.array([1, 2, 1])).name == "numbers (km)"
+    assert recognise(levels, np.ones(3), is_number=True).name == "numbers (km)"
+
+
+@pytest.mark.parametrize("name", [*TEXT_FORMATS, "numbers (kg)", "numbers (km/h)", "numbers (%)"])
+def test_formats_are_found_by_name(name):
+    assert format_named(name).name == name
+    assert unit_of(name) == (name.partition("(")[2][:-1])
+
+
+@pytest.mark.parametrize(
+    "name", ["", "numbers ()", "numbers (k g)", "numbers (12)", "ISO dates (kg)", "numbers (kg) "]
+)
+def test_other_names_are_unknown(name):
+    assert format_named(name) is None
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6).map(lambda v: round(v, 2)), min_size=3, unique=True),
+    st.sampled_from(["kg", "°C", "km/h", "m²", "years"]),
+)
+def test_formatted_quantities_are_read_back(values, unit):
+    english = [f"{value:,.2f} {unit}" for value in values]
+    german = [text.translate(str.maketrans(",.", ".,")) for text in english]
+    for levels in (english, german):
+        found = recognise(levels, np.ones(len(levels)))
+        assert read_levels(levels, format_named(found.name)) == pytest.approx(values)
+
+
+@given(st.lists(st.text(alphabet="0123456789.,- kgm°²/%A()$", max_size=12), min_size=1))
+def test_any_cells_are_read_or_refused(levels):
+    found = recognise(levels, np.ones(len(levels)))
+    assert found is None or read_levels(levels, found).shape == (len(levels),)
+
+
 @given(st.lists(st.floats(-1e9, 1e9).map(lambda v: round(v, 2)), min_size=3, unique=True))
 def test_formatted_numbers_are_read_back(values):
     english = [f"{value:,.2f}" for value in values]
@@ -137,6 +227,7 @@ def test_long_runs_of_spaces_do_not_hang():
         "-" + " " * 50_000 + "x",
         "1" + " " * 50_000 + "x",
         "1 " * 20_000 + "x",
+        "1" * 50_000 + "kg",
         "- $ -" + " 1" * 20_000 + "x",
     ):
         assert recognise([text, "b"], np.array([9, 1])) is None

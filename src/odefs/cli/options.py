@@ -153,6 +153,14 @@ class Columns:
         help="Column of known cases to learn from: 1 = outlier, 0 = normal, empty = unknown.",
     )
 
+    def __post_init__(self) -> None:
+        both = [column for column in self.number if column in self.category]
+        if both:
+            raise click.UsageError(
+                f"--number {both[0]} and --category {both[0]} are mutually exclusive: "
+                "give only one of them."
+            )
+
     @property
     def labels(self) -> list[str]:
         """Columns of labels, which a model does not see."""

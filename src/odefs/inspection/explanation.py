@@ -56,6 +56,9 @@ class Reason:
         Whether the row is compared with the training rows of a model, because it is of another
         table. Percentile, frequency, usual values and equal values are then those of training, as
         far as the model file has them; the frequency of a value that never occurred there is 0.
+    unit : str
+        Unit of a number that the table has as text, such as ``kg``; ``%`` if ``value`` and
+        ``usual`` are fractions that it has as percentages. Empty for other columns.
     """
 
     column: str
@@ -70,6 +73,7 @@ class Reason:
     equal: float | None = None
     group: tuple[tuple[str, str | None], ...] | None = None
     of_training: bool = False
+    unit: str = ""
 
     @property
     def beyond(self) -> float | None:

@@ -29,6 +29,8 @@ def _record(check: ValueCheck) -> dict[str, object]:
         found |= {"of": check.of, "values": list(check.values[:SHOWN_ROWS])}
     if check.usual:
         found["usual"] = list(check.usual)
+    if check.unit:
+        found["unit"] = check.unit
     if check.usual_count:
         found["usual_count"] = check.usual_count
     if check.summed:

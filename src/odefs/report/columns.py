@@ -15,6 +15,7 @@ from odefs.report.rows import cell
 from odefs.tables.columns import Column
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent
+from odefs.tables.encoder.text_formats import unit_of
 from odefs.tables.messages.reasons import Cell, RowRecord
 
 SHOWN_COLUMNS = 60
@@ -80,7 +81,12 @@ def collect_distributions(
     """Return the distribution of each named column on a sample of the rows."""
     rows = sample_rows(extent.drawn, SAMPLE_ROWS, seed=1)
     ordinary = ~detection.is_outlier[rows]
-    return [_distribution(detection.table[name], rows, ordinary) for name in names]
+    units = {spec.name: unit_of(spec.style) for spec in detection.encoder.specs_}
+    return [
+        _distribution(detection.table[name], rows, ordinary)
+        | ({"unit": units[name]} if units.get(name) else {})
+        for name in names
+    ]
 
 
 def collect_values(

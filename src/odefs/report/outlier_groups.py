@@ -187,6 +187,8 @@ def _described(trait: Trait, members: Sequence[int], rows: Sequence[RowRecord]) 
     if trait.what == "hidden":
         return record
     record["usual"] = _usual(found)
+    if "unit" in found[0][0]:
+        record["unit"] = found[0][0]["unit"]
     if trait.what in ("value", "any"):
         values = _counted((reason["value"], count) for reason, count in found)
         common = sorted(values, key=lambda value: (-values[value], str(value)))

@@ -81,7 +81,10 @@ def cells_data(columns: Sequence[dict[str, Any]], cells: Sequence[Cell]) -> dict
         "missing": [k for k, cell in enumerate(cells) if cell is None],
         "cells": [_position(cell, column["kind"]) for column, cell in pairs],
         "shown": [
-            messages.value(cell, column["kind"], context=ends_of(column)) for column, cell in pairs
+            messages.value(
+                cell, column["kind"], context=ends_of(column), unit=column.get("unit", "")
+            )
+            for column, cell in pairs
         ],
     }
 
@@ -126,7 +129,8 @@ def column_data(record: dict[str, Any]) -> dict[str, object]:
             "missing": record["missing"],
         }
     ends = ends_of(record)
-    labels = [messages.value(end, of, 4, ends) for end in ends] if ends else ["", ""]
+    unit = record.get("unit", "")
+    labels = [messages.value(end, of, 4, ends, unit) for end in ends] if ends else ["", ""]
     return {
         "name": record["column"],
         "kind": of,
@@ -164,11 +168,12 @@ def chart_data(record: dict[str, Any]) -> dict[str, object]:
         return found | {"counts": []}
     edges = (record["low"], record["high"])
     extremes = record["flagged_range"] or edges
+    unit = record.get("unit", "")
     return found | {
         "low": record["low"],
         "high": record["high"],
-        "labels": [messages.value(end, of, 4, ends_of(record)) for end in edges],
-        "extremes": [messages.value(end, of, 4, ends_of(record)) for end in extremes],
+        "labels": [messages.value(end, of, 4, ends_of(record), unit) for end in edges],
+        "extremes": [messages.value(end, of, 4, ends_of(record), unit) for end in extremes],
         "counts": record["counts"],
         "beyond": [record["below"], record["above"]],
         "flaggedCounts": record["flagged_counts"],

@@ -115,6 +115,8 @@ def reason_record(reason: Reason, hidden: frozenset[str]) -> ReasonRecord:
     if reason.column in hidden:
         return known
     usual = None if reason.usual is None else [cell(part) for part in reason.usual]
+    if reason.unit:
+        known["unit"] = reason.unit
     if reason.group is not None:
         known["group"] = {name: cell(v) for name, v in reason.group if name not in hidden}
     known.update(

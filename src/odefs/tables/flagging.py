@@ -1,5 +1,6 @@
 """Flagging: which rows score above a threshold, and the convention that chose it."""
 
+import math
 import numbers
 from dataclasses import dataclass, replace
 
@@ -114,6 +115,8 @@ def require_one_rule(
         raise TableError(f"{' and '.join(given)} contradict each other: give one of them.")
     if contamination is not None and not 0 < contamination <= 0.5:
         raise TableError(f"contamination={contamination} must be above 0 and at most 0.5.")
+    if threshold is not None and not math.isfinite(threshold):
+        raise TableError(f"threshold={threshold} must be a finite number.")
     if flag is not None and (
         not isinstance(flag, numbers.Integral) or isinstance(flag, bool) or flag < 1
     ):

@@ -42,6 +42,7 @@ ReadingNote = Literal[
 ColumnNote = Literal[
     "text_format",
     "unreadable_cells",
+    "few_numbers",
     "mixed_cells",
     "missing_code",
     "infinite_cells",
@@ -60,13 +61,16 @@ NoteKind = Literal[ReadingNote, ColumnNote, WritingNote, ReviewNote, GroupNote]
 ExclusionKind = Literal[
     "opaque_cells",
     "empty",
+    "no_numbers",
     "constant",
     "mostly_missing",
     "one_value_or_missing",
     "unique_text",
     "unique_codes",
+    "mixed_dates",
     "row_counter",
     "unique_identifier",
+    "nearly_unique_identifier",
     "dropped",
 ]
 ConventionKind = Literal[
@@ -102,12 +106,13 @@ class Note:
     n_fields: int | None = None
     """Number of fields in the line."""
     limit: int | None = None
-    """Number expected (fields in a line) or allowed (characters in a cell, groups)."""
+    """Number expected (fields in a line), allowed (characters in a cell, groups) or present (cells
+    of a column)."""
     share: float | None = None
     value: str | float | None = None
     """A quoted cell, or the name of an encoding."""
     format: str | None = None
-    """Format of text: a key of :data:`odefs.tables.encoder.text_formats.TEXT_FORMATS`."""
+    """Format of text: a name that :func:`odefs.tables.encoder.text_formats.format_named` knows."""
     details: tuple[str, ...] = ()
     """Other parts of the text, such as ``currencies``; units, ranges of cells, names of sheets."""
     is_sampled: bool = False

@@ -30,6 +30,8 @@ WIDE_GAP = 1000.0
 """The same in the heaviest tail, that of a Cauchy distribution; few columns have it by chance."""
 NEXT_VALUES, FEWEST_NEXT = 20, 5
 """Number of next values by which the heaviness of a tail is judged; a tenth of all if fewer."""
+CERTAINTY_PER_POWER, MOST_CERTAINTY_GAINED = 0.1, 0.2
+"""Certainty that a value gains for each power of ten of its distance, and the most it gains."""
 ROUNDING = 1e-9
 """Smaller distances from the median, relative to it, are rounding errors of equal values."""
 LARGEST = 1e150
@@ -62,7 +64,21 @@ def extreme_suspects(
     usual = (float(lowest[found_low]), float(highest[found_high]))
     numbers = {*highest[:found_high].tolist(), *lowest[:found_low].tolist()}
     certainty = 0.75 if len(numbers) <= 3 else 0.65
+    certainty += _absurdity(np.array([*numbers]) - middle, np.array(usual) - middle)
     return [facts.suspect("extreme_value", certainty, sorted(numbers), usual=usual)]
+
+
+def _absurdity(extreme: np.ndarray, usual: np.ndarray) -> float:
+    """Return what distances from the median add to the certainty: a tenth per power of ten.
+
+    They count relative to the furthest usual value on the same side of the median.
+    """
+    gained = [0.0]
+    for side in (-1, 1):
+        ours, others = (side * extreme).max(), (side * usual).max()
+        if ours > 0 and others > 0:
+            gained.append(CERTAINTY_PER_POWER * np.log10(ours / (REACH * others)))
+    return float(min(max(gained), MOST_CERTAINTY_GAINED))
 
 
 def _far_at_ends(

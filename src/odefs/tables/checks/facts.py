@@ -12,7 +12,7 @@ import numpy as np
 from odefs.tables.checks.gather import ColumnTally, NumberTally
 from odefs.tables.checks.record import Cell, CheckKind, Suspect
 from odefs.tables.columns import Kind
-from odefs.tables.encoder.text_formats import TextFormat, read_levels, recognise
+from odefs.tables.encoder.text_formats import TextFormat, read_levels, recognise, unit_of
 
 LEAST_CELLS = 20
 """Fewer values say too little about what is usual."""
@@ -124,6 +124,12 @@ class NumberFacts:
         """Number of cells that are not missing."""
         return self.tally.n
 
+    @property
+    def unit(self) -> str:
+        """The unit in the cells of a column that was read from text."""
+        style = None if self.text is None else self.text.style
+        return "" if style is None else unit_of(style.name)
+
     @cached_property
     def n_distinct(self) -> int:
         """Number of distinct values in the sample."""
@@ -176,4 +182,5 @@ class NumberFacts:
             texts,
             usual,
             of=self.of,
+            unit=self.unit,
         )

@@ -1,13 +1,16 @@
 """All checks of a table, most certain first."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from odefs._progress import report_progress, stage
 from odefs.tables.checks.facts import NumberFacts, TextFacts
-from odefs.tables.checks.gather import ColumnTally, gather
+from odefs.tables.checks.gather import ColumnTally, cell_hashes, gather
+from odefs.tables.checks.identifiers import repeated_ids
 from odefs.tables.checks.numbers import date_suspects, number_suspects
 from odefs.tables.checks.record import Suspect, ValueCheck
 from odefs.tables.checks.rows import Located, copied_rows, locate, rows_of, sum_rows, sum_suspects
@@ -50,7 +53,10 @@ def find_checks(
         sums = sum_suspects(numbers)
         located = locate(table, [*suspects, *sums], encoder.na)
     copies = copied_rows(gathered)
-    checks = [*_located_checks(located), *([] if copies is None else [copies])]
+    checks = _located_checks(located)
+    if copies is not None:
+        checks = [check for check in checks if not _is_copied_id(check, copies)] + [copies]
+    checks = _without_repeats(checks, gathered.columns)
     # Stable: equally certain checks are in the order of the columns.
     return sorted(checks, key=lambda check: -check.certainty)[:MAX_CHECKS]
 
@@ -81,6 +87,7 @@ def _located_checks(located: Sequence[Located]) -> list[ValueCheck]:
     checks = [one.check() for one in located if one.suspect.kind != "sum_row"]
     labelled = _named_rows(check for check in checks if check.kind == "total_row")
     sums = sum_rows(located)
+    checks = [_confirmed_total(check, _named_rows(sums)) for check in checks]
     checks += [check for check in sums if not labelled.issuperset(check.rows)]
     totals = labelled | _named_rows(sums)
     return [check for check in checks if not _is_extreme_total(check, totals)]
@@ -90,16 +97,49 @@ def _named_rows(checks: Iterable[ValueCheck]) -> set[int]:
     return {row for check in checks for row in check.rows}
 
 
+def _confirmed_total(check: ValueCheck, sums: set[int]) -> ValueCheck:
+    """Return a check of totals as a certain one if some of its rows are sums of the others."""
+    if check.kind != "total_row" or sums.isdisjoint(check.rows):
+        return check
+    return replace(check, certainty=0.95)
+
+
 def _is_extreme_total(check: ValueCheck, totals: set[int]) -> bool:
     """Whether extreme values are those of totals, which are far from the numbers of other rows."""
     return check.kind == "extreme_value" and totals.issuperset(check.rows)
+
+
+def _without_repeats(
+    checks: Sequence[ValueCheck], columns: Mapping[str, ColumnTally]
+) -> list[ValueCheck]:
+    """Return the checks without those that repeat another one in a column with the same cells."""
+    found: dict[ValueCheck, list[ValueCheck]] = {}
+    for check in checks:
+        alike = found.setdefault(replace(check, column=None), [])
+        if not any(_are_equal(columns, check.column, other.column) for other in alike):
+            alike.append(check)
+    return [check for alike in found.values() for check in alike]
+
+
+def _are_equal(columns: Mapping[str, ColumnTally], one: str | None, other: str | None) -> bool:
+    """Whether two columns have the same cells in all sampled rows."""
+    if one is None or other is None:
+        return False
+    parts = zip(columns[one].sample, columns[other].sample, strict=True)
+    return all(np.array_equal(cell_hashes(a, 0), cell_hashes(b, 0)) for a, b in parts)
+
+
+def _is_copied_id(check: ValueCheck, copies: ValueCheck) -> bool:
+    """Whether ids are repeated only because their whole rows are."""
+    n_repeats = check.count - check.usual_count
+    return check.kind == "repeated_id" and len({*check.rows} & {*copies.rows}) == n_repeats
 
 
 def _column_suspects(
     tally: ColumnTally, as_text: Collection[str], today: float
 ) -> tuple[list[Suspect], NumberFacts | None]:
     """Return the suspects of a column, and its numbers where it has any."""
-    found: list[Suspect] = []
+    found: list[Suspect] = [] if tally.name in as_text else repeated_ids(tally)
     text = TextFacts.of(tally)
     facts = NumberFacts.of_numbers(tally)
     if text is not None:

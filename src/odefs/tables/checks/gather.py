@@ -14,6 +14,7 @@ import numpy as np
 from odefs._progress import report_progress
 from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.missing import without_words
+from odefs.tables.encoder.roles import IDENTIFIER_NAME
 from odefs.tables.table import Table
 
 SAMPLE_ROWS, MIN_SAMPLE_ROWS = 20_000, 1_000
@@ -21,6 +22,8 @@ SAMPLE_BYTES = 2**27
 """Memory limit for the sample: of wide tables it has fewer rows."""
 MAX_LEVELS = 20_000
 """Texts with more distinct values are free text, and are not checked."""
+MAX_IDS = 2**20
+"""Taller tables are not searched for repeated ids, all of which are held in memory."""
 KEPT = 64
 """Number of extreme values that are kept at either end of a column."""
 CODES = (
@@ -103,6 +106,8 @@ class ColumnTally:
     levels: Counter[str] | None = field(default_factory=Counter)
     """Number of cells of each text; ``None`` if there are too many distinct ones."""
     sample: list[Column] = field(default_factory=list)
+    ids: list[np.ndarray] | None = None
+    """All numbers of a column that is named like an identifier; ``None`` for other columns."""
 
     def add(self, column: Column, sampled: np.ndarray, na: Collection[str]) -> None:
         """Add a batch, of whose rows some belong to the sample."""
@@ -114,7 +119,10 @@ class ColumnTally:
             self.is_time = column.kind == "time"
             self.whole &= column.whole
             self.numbers = self.numbers or NumberTally()
-            self.numbers.add(column.values[~column.missing])
+            known = column.values[~column.missing]
+            self.numbers.add(known)
+            if self.ids is not None:
+                self.ids.append(known)
             self.sample.append(column.take(sampled))
 
     def _add_text(self, column: Column, sampled: np.ndarray, na: Collection[str]) -> None:
@@ -157,7 +165,12 @@ def gather(
     if n_rows > size:
         rng = np.random.default_rng([seed, 11])
         chosen = np.sort(rng.choice(n_rows, size=size, replace=False))
-    tallies = {name: ColumnTally(name) for name in names}
+    tallies = {
+        name: ColumnTally(
+            name, ids=[] if n_rows <= MAX_IDS and IDENTIFIER_NAME.search(name) else None
+        )
+        for name in names
+    }
     hashes = np.empty(n_rows, dtype=np.uint64) if n_rows <= MAX_HASHED_ROWS and hashed else None
     sample = []
     for start, batch in table.column_batches(list(dict.fromkeys((*names, *hashed)))):

@@ -100,8 +100,9 @@ def number_suspects(facts: NumberFacts) -> list[Suspect]:
 
 
 def name_words(name: str) -> list[str]:
-    """Return the words of a name: ``patientAge_years`` is patient, age, years."""
-    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+    """Return the words of a name: ``patientAge_years`` is patient, age, years; % is percent."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|%", name)
+    return ["percent" if word == "%" else word.lower() for word in words]
 
 
 class _OtherValues(NamedTuple):
@@ -156,10 +157,10 @@ def _values_except(facts: NumberFacts, codes: Collection[float]) -> _OtherValues
 def _named_range(facts: NumberFacts) -> tuple[float, float] | None:
     """Return the range that the name of the column implies, if it implies one."""
     words = name_words(facts.name)
-    ranges = [RANGES[word] for word in words if word in RANGES]
+    ranges = {RANGES[word] for word in words if word in RANGES}
     if len(ranges) != 1 or not CHANGES.isdisjoint(words) or facts.of == "time":
         return None
-    return ranges[0]
+    return ranges.pop()
 
 
 def _impossible(facts: NumberFacts, named: set[float]) -> Suspect | None:

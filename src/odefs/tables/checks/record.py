@@ -18,6 +18,7 @@ CheckKind = Literal[
     "case_or_spaces",
     "number_in_text",
     "text_in_numbers",
+    "repeated_id",
     "copied_row",
     "total_row",
     "sum_row",
@@ -46,11 +47,13 @@ class ValueCheck:
     usual: tuple[Cell, ...] = ()
     """What to compare with: lowest and highest other value, or the frequent spelling."""
     usual_count: int = 0
-    """Number of rows with the frequent spelling."""
+    """Number of rows with the frequent spelling, or of distinct ids that are repeated."""
     summed: tuple[str, ...] = ()
     """Columns in which a row is the sum of the others."""
     of: Kind = "number"
     """Kind of the values."""
+    unit: str = ""
+    """Unit of numbers that are read from text, such as kg; fractions are shown as %."""
     certainty: float = 0.5
     """Order of the list: how rarely such a value is right."""
 
@@ -85,3 +88,4 @@ class Suspect:
     usual: tuple[Cell, ...] = ()
     usual_count: int = 0
     of: Kind = "number"
+    unit: str = ""

@@ -57,6 +57,7 @@ class Located:
             # Cells of text are quoted as they are, also where they were read as numbers; dates
             # keep their kind, since the others are compared as dates.
             of=suspect.of if suspect.texts is None or suspect.of == "time" else "category",
+            unit=suspect.unit,
             certainty=suspect.certainty,
         )
 
@@ -147,15 +148,20 @@ def _hashes_of(sample: Sequence[Columns], k: int) -> np.ndarray:
 
 
 def sum_suspects(columns: Sequence[NumberFacts]) -> list[Suspect]:
-    """Return the highest value of each column where it equals the sum of all others."""
+    """Return the highest value of each column where it equals the sum of all others.
+
+    Of a column with mostly negative numbers, it is the lowest.
+    """
     found = []
     for facts in columns:
-        highest, tally = facts.highest(), facts.tally
-        if facts.of == "time" or tally.n_negative or tally.n_positive <= MIN_ADDENDS:
+        tally = facts.tally
+        n_addends = max(tally.n_positive, tally.n_negative)
+        if facts.of == "time" or n_addends <= MIN_ADDENDS:
             continue
-        top = float(highest[0])
-        if abs(tally.total - 2 * top) <= SUM_TOLERANCE * top and (highest < top)[1]:
-            found.append(facts.suspect("sum_row", 0.9, (top,)))
+        ends = facts.highest() if tally.n_positive == n_addends else facts.lowest()
+        end = float(ends[0])
+        if abs(tally.total - 2 * end) <= SUM_TOLERANCE * abs(end) and ends[1] != end:
+            found.append(facts.suspect("sum_row", 0.9, (end,)))
     return found
 
 

@@ -14,7 +14,10 @@ FEW_NUMBERS, FEW_TEXTS = 0.01, 0.02
 FREE_TEXT_SHARE = 0.5
 """With more distinct values, cells are names or titles, in which numbers are ordinary."""
 DIGITS = re.compile(r"\d")
-TOTALS = re.compile(r"(?:(?:grand|overall|sub)[ -]?)?totals?:?", re.IGNORECASE)
+TOTALS = re.compile(
+    r"(?:(?:(?:grand|overall|sub)[ -]?)?totals?|(?:gesamt|zwischen)?summe|gesamt|totale):?",
+    re.IGNORECASE,
+)
 GROUP_TOTALS = re.compile(
     r"(?:sub[ -]?)?totals?:?(?: (?:of|for|in))? (?P<after>.+)"
     r"|(?P<before>.+?):? (?:sub[ -]?)?totals?:?",
@@ -23,7 +26,7 @@ GROUP_TOTALS = re.compile(
 """Totals of a group, such as ``Total North`` and ``North Total``, which spreadsheets write."""
 TOTAL_SHARE = 0.35
 """Totals of a few groups may be a third of the rows."""
-SUMMARIES = re.compile(r"sum:?|overall|all|average|mean", re.IGNORECASE)
+SUMMARIES = re.compile(r"(?:sum|somme|suma|insgesamt):?|overall|all|average|mean", re.IGNORECASE)
 """Also labels of totals, but ordinary words where they occur more than once."""
 
 

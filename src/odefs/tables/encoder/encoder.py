@@ -208,6 +208,12 @@ class ColumnEncoder(Parameters):
         if n_rows < 2:
             rows = "1 row (1 sample)" if n_rows == 1 else "none"
             raise TableError(f"a table needs at least two rows, this one has {rows}.")
+        both = [name for name in self.number if name in self.category]
+        if both:
+            raise TableError(
+                f"column {both[0]!r} is given both as 'number' and as 'category', which contradict "
+                "each other: remove one of the two."
+            )
         used_otherwise = {"drop": self.drop, "number": self.number, "keep": self.keep}
         require_group_columns(group_columns(self.by), names, used_otherwise)
         asked = [*self.number, *self.category, *self.drop, *self.keep]

@@ -115,7 +115,8 @@ def _wrongly_unique(
     return [
         name
         for name, why in encoder.left_out_.items()
-        if why.kind in ("unique_text", "unique_codes") and not extremes[name].is_free_text(n_rows)
+        if why.kind in ("unique_text", "unique_codes", "mixed_dates")
+        and not extremes[name].is_free_text(n_rows)
     ]
 
 

@@ -2,23 +2,26 @@
 
 Columns that cannot help (empty, constant, identifiers, free text) are left out with a reason. A
 column of measurements is never taken for an identifier: only integers that count the rows or are
-named like an identifier, and text that differs from row to row, are.
+named like an identifier, and text that differs from row to row, are. Some identifiers occur twice,
+by mistake; foreign keys have few distinct values and are used as categories.
 """
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from odefs.exceptions import TableError
 from odefs.tables.columns import LARGE, Column, Kind
-from odefs.tables.encoder.missing import without_words
+from odefs.tables.encoder.missing import MAX_UNREADABLE_SHARE, without_words
 from odefs.tables.encoder.text_formats import (
     PLAIN,
     TEXT_FORMATS,
     TextFormat,
+    are_mixed_dates,
     format_details,
+    format_named,
     read_levels,
     recognise,
 )
@@ -31,6 +34,8 @@ IDENTIFIER_NAME = re.compile(
     r"|fips|zip|zip_?code|post_?code|postal_?code)$)"
     r"|[a-z](?:Id|ID|Nr|No|Key)$"
 )
+IDENTIFIER_SHARE = 0.9
+"""Least share of distinct values in a column that is named like an identifier and is one."""
 FREE_TEXT_SHARE = 0.5
 FEW_LEVELS = 20
 MOSTLY_MISSING = 0.5
@@ -79,6 +84,8 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     forced = text.name in (overrides.number | overrides.category)
     column, style, notes = _read_by_content(text, overrides, forced)
     left_out = _useless(column, forced, column.name in overrides.keep)
+    if left_out == Exclusion("empty") and not text.missing.all():
+        left_out = Exclusion("no_numbers")
     if not left_out and column.kind == "number":
         notes += [*_sentinels(column), *_infinite(column)]
         if not forced and column.whole and IDENTIFIER_NAME.search(column.name):
@@ -139,7 +146,7 @@ def _read_as(column: Column, kind: Kind, style: str, na: Collection[str]) -> Col
             [*(BOOLEAN_WORDS.get(level.strip().lower(), np.nan) for level in column.levels), np.nan]
         )
         return Column(column.name, "boolean", values[column.category_codes])
-    return without_words(_converted(column, TEXT_FORMATS[style] if style else PLAIN[kind]), na)
+    return without_words(_converted(column, format_named(style) or PLAIN[kind]), na)
 
 
 def guessed_format(column: Column, kind: Kind) -> str:
@@ -192,7 +199,7 @@ def _recognised(
     counts = np.bincount(
         column.category_codes[column.category_codes >= 0], minlength=len(column.levels)
     )
-    style = recognise(column.levels, counts) if len(column.levels) else None
+    style = recognise(column.levels, counts, forced) if len(column.levels) else None
     if style is None and forced:
         style = TEXT_FORMATS["numbers"]
     if (
@@ -209,18 +216,19 @@ def _recognised(
     notes = [Note("text_format", column.name, format=style.name, details=details)]
     lost = read.missing & ~column.missing
     if lost.any():
-        row = int(np.flatnonzero(lost)[0])
-        count = int(lost.sum())
-        notes.append(
-            Note(
-                "unreadable_cells",
-                column.name,
-                row=row + 1,
-                count=count,
-                value=column.at(row),
-                format=style.name,
-            )
+        row, count, known = int(np.flatnonzero(lost)[0]), int(lost.sum()), int(counts.sum())
+        example = Note(
+            "unreadable_cells",
+            column.name,
+            row=row + 1,
+            count=count,
+            value=column.at(row),
+            format=style.name,
         )
+        if count > MAX_UNREADABLE_SHARE * known:
+            notes = [replace(example, kind="few_numbers", count=known - count, limit=known)]
+        else:
+            notes.append(example)
     return without_words(read, na), style.name, notes
 
 
@@ -293,13 +301,24 @@ def _useless(column: Column, forced: bool, keep: bool) -> Exclusion | None:
 
 def _identifier(column: Column) -> Exclusion | None:
     """Return why a column identifies rows instead of describing them, or ``None``."""
+    is_named = bool(IDENTIFIER_NAME.search(column.name))
     if column.kind == "category":
-        return _identifying_text(column)
-    if column.kind != "number" or not column.whole or not _all_differ(column):
+        found = _identifying_text(column)
+    elif column.kind == "number" and column.whole:
+        found = _identifying_numbers(column, is_named)
+    else:
+        return None
+    if found is None and is_named and _nearly_all_differ(column):
+        return Exclusion("nearly_unique_identifier")
+    return found
+
+
+def _identifying_numbers(column: Column, is_named: bool) -> Exclusion | None:
+    if not _all_differ(column):
         return None
     if (np.diff(np.sort(column.values)) == 1).all() and column.values.min() in (0, 1):
         return Exclusion("row_counter")
-    return Exclusion("unique_identifier") if IDENTIFIER_NAME.search(column.name) else None
+    return Exclusion("unique_identifier") if is_named else None
 
 
 def _identifying_text(column: Column) -> Exclusion | None:
@@ -307,6 +326,8 @@ def _identifying_text(column: Column) -> Exclusion | None:
     all_differ = distinct == n_rows - int(column.missing.sum()) and distinct > 2
     if not all_differ and (distinct <= FREE_TEXT_SHARE * n_rows or distinct <= FEW_LEVELS):
         return None
+    if are_mixed_dates(column.levels, np.ones(len(column.levels))):
+        return Exclusion("mixed_dates")
     digits = all(level.isdigit() for level in column.levels)
     return Exclusion("unique_codes" if digits else "unique_text")
 
@@ -320,6 +341,12 @@ def _all_differ(column: Column) -> bool:
     # Halves, because the range may overflow.
     has_room = n_rows > 2 and values.max() / 2 - values.min() / 2 >= (n_rows - 1) / 2
     return bool(has_room) and column.n_distinct == n_rows
+
+
+def _nearly_all_differ(column: Column) -> bool:
+    """Whether there are more than two known cells, hardly any of them repeated."""
+    n_known = len(column) - int(column.missing.sum())
+    return n_known > 2 and column.n_distinct >= IDENTIFIER_SHARE * n_known
 
 
 def _infinite(column: Column) -> list[Note]:

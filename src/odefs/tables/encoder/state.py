@@ -21,7 +21,7 @@ from odefs.persist.header_values import (
 from odefs.tables.columns import Kind
 from odefs.tables.encoder.encode import MAX_ENCODED, ColumnSpec
 from odefs.tables.encoder.groups import Groups
-from odefs.tables.encoder.text_formats import TEXT_FORMATS
+from odefs.tables.encoder.text_formats import format_named
 from odefs.tables.notes import Exclusion, ExclusionKind
 
 NAMES = ("number", "category", "drop", "keep", "by")
@@ -191,8 +191,8 @@ def _is_format(style: str, kind: str) -> bool:
     """Whether a column of a kind may have a text format; the empty one is none."""
     if not style:
         return True
-    is_read = kind in ("number", "time")
-    return style in TEXT_FORMATS and (not is_read or TEXT_FORMATS[style].kind == kind)
+    found = format_named(style)
+    return found is not None and (kind not in ("number", "time") or found.kind == kind)
 
 
 def _read_spec(stored: object) -> ColumnSpec:

@@ -1,5 +1,5 @@
 """Text formats of numbers and dates: decimal commas, thousands separators, currencies, percentages,
-day-first dates, and words for "missing".
+units, day-first dates, and words for "missing".
 
 Formats are applied to the distinct values of a column. A format is chosen on a sample and applied
 to all values; cells that it cannot read count as missing, with a note.
@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from odefs.tables.encoder.named_months import CLOCK, full_year, hour_of_day, named_month_date
+from odefs.tables.encoder.units import MIN_UNIT_SHARE, UNIT, common_unit, quantity, unit_key
 
 MISSING_WORDS = frozenset(["", "na", "n/a", "n.a.", "#n/a", "nan", "null", "-", "--", "?"])
 MIN_READABLE_SHARE = 0.9
@@ -39,12 +40,13 @@ _DATE = re.compile(
     rf"(?:[ T]{CLOCK})?$"
 )
 _ISO = re.compile(r"^\d{4}[-/]\d{2}[-/]\d{2}")
+_MONTH = re.compile(r"^(?P<year>\d{4})[-/](?P<month>\d{2})$", re.ASCII)
 _TIME = re.compile(rf"^{CLOCK}$")
 
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How to read a column's text. ``name`` is a key of ``TEXT_FORMATS``, stored in model files."""
+    """How to read a column's text; :func:`format_named` finds it by its name in model files."""
 
     name: str
     kind: str
@@ -83,6 +85,8 @@ def _is_negative(match: re.Match[str]) -> bool:
 
 def _iso(text: str) -> float:
     text = text.strip()
+    if _MONTH.match(text):
+        text += "-01"
     if not _ISO.match(text):
         return np.nan
     try:
@@ -133,6 +137,43 @@ _ALL = (
     TextFormat("times of day", "time", _time_of_day),
 )
 TEXT_FORMATS = {style.name: style for style in _ALL}
+_DATES = tuple(style.read for style in _ALL if style.kind == "time" and "dates" in style.name)
+
+
+_NUMBERS = (TEXT_FORMATS["numbers"], TEXT_FORMATS["numbers with decimal comma"])
+_WITH_UNIT = re.compile(
+    rf"(?P<name>{'|'.join(style.name for style in _NUMBERS)}) \((?P<unit>{UNIT}|%)\)"
+)
+
+
+def format_named(name: str) -> TextFormat | None:
+    """Return the format of a name; those of numbers may have a unit, as in ``numbers (kg)``."""
+    match = _WITH_UNIT.fullmatch(name)
+    return TEXT_FORMATS.get(name) if match is None else _with_unit(match["name"], match["unit"])
+
+
+def unit_of(name: str) -> str:
+    """Return the unit in the name of a format; empty if it has none."""
+    match = _WITH_UNIT.fullmatch(name)
+    return "" if match is None else match["unit"]
+
+
+def _with_unit(name: str, unit: str) -> TextFormat:
+    """Return the format of numbers with a unit; numbers without one are in the same unit.
+
+    Percentages are read as fractions, plain numbers among them as they are.
+    """
+    plain, key = TEXT_FORMATS[name].read, unit_key(unit)
+    if unit == "%":
+        return TextFormat(f"{name} (%)", "number", plain)
+
+    def read(text: str) -> float:
+        found = quantity(text)
+        if found is None:
+            return np.nan if "%" in text else plain(text)
+        return plain(found.number) if unit_key(found.unit) == key else np.nan
+
+    return TextFormat(f"{name} ({unit})", "number", read)
 
 
 def _plain_time(text: str) -> float:
@@ -147,19 +188,44 @@ PLAIN = {
 """Formats for text in columns that were not text in training: one cell does not determine one."""
 
 
-def recognise(levels: Sequence[str], counts: np.ndarray) -> TextFormat | None:
+def recognise(
+    levels: Sequence[str], counts: np.ndarray, is_number: bool = False
+) -> TextFormat | None:
     """Return the format that reads a column's distinct values, or ``None`` if they are just text.
 
-    ``counts`` is the number of occurrences of each value.
+    ``counts`` is the number of occurrences of each value. ``is_number`` if the column is known to
+    hold numbers.
     """
     known = [i for i, level in enumerate(levels) if not is_missing_word(level)]
     if not known or any(_has_leading_zero(levels[i]) for i in known):
         return None
-    if _points_are_thousands([levels[i] for i in known]):
-        return TEXT_FORMATS["numbers with decimal comma"]
+    if all(_is_season(levels[i]) for i in known):
+        return None
     step = max(1, len(known) // SAMPLE_CELLS)
     sample = known[::step]
-    return _best_format([levels[i] for i in sample], counts[sample])
+    texts, weights = [levels[i] for i in sample], counts[sample]
+    if _points_are_thousands([levels[i] for i in known]):
+        found: TextFormat | None = TEXT_FORMATS["numbers with decimal comma"]
+    else:
+        found = _best_format(texts, weights, tuple(TEXT_FORMATS.values()))
+    if found is None:
+        return _format_with_unit(texts, weights, is_number)
+    n_percent = float((weights * ["%" in text for text in texts]).sum())
+    are_percentages = found in _NUMBERS and n_percent >= MIN_UNIT_SHARE * float(weights.sum())
+    return _with_unit(found.name, "%") if are_percentages else found
+
+
+def _format_with_unit(
+    texts: Sequence[str], weights: np.ndarray, is_number: bool
+) -> TextFormat | None:
+    unit = common_unit(texts, weights, is_number)
+    if unit is None:
+        return None
+    bare = [one.number for text in texts if (one := quantity(text))]
+    if any(map(_has_leading_zero, bare)):
+        return None
+    names = [style.name for style in (_NUMBERS[1:] if _points_are_thousands(bare) else _NUMBERS)]
+    return _best_format(texts, weights, [_with_unit(name, unit) for name in names])
 
 
 def _has_leading_zero(text: str) -> bool:
@@ -167,10 +233,26 @@ def _has_leading_zero(text: str) -> bool:
     return bool(LEADING_ZERO.match(text)) and text.strip().isdigit()
 
 
-def _best_format(texts: Sequence[str], weights: np.ndarray) -> TextFormat | None:
+def _is_season(text: str) -> bool:
+    """Whether the text names two years, as 2009-10 does, which is not October 2009."""
+    match = _MONTH.match(text.strip())
+    return match is not None and int(match["month"]) == (int(match["year"]) + 1) % 100
+
+
+def are_mixed_dates(levels: Sequence[str], counts: np.ndarray) -> bool:
+    """Whether nearly all cells are dates, in formats of which none reads nearly all."""
+    step = max(1, len(levels) // SAMPLE_CELLS)
+    weights = counts[::step]
+    is_date = [any(not np.isnan(read(text)) for read in _DATES) for text in levels[::step]]
+    return float((weights * is_date).sum()) >= MIN_READABLE_SHARE * float(weights.sum()) > 0
+
+
+def _best_format(
+    texts: Sequence[str], weights: np.ndarray, styles: Sequence[TextFormat]
+) -> TextFormat | None:
     """Return the format that reads most of the texts, if it reads enough of them."""
     best: tuple[float, TextFormat] | None = None
-    for style in TEXT_FORMATS.values():
+    for style in styles:
         read = ~np.isnan([style.read(text) for text in texts])
         share = float((weights * read).sum() / weights.sum())
         # The first format wins ties: a point is a decimal mark, and 03/04 is 3 April, unless
@@ -216,11 +298,11 @@ def format_details(levels: Sequence[str], style: TextFormat) -> tuple[str, ...]:
         return ()
     extras = []
     percent = sum("%" in level for level in shown)
-    if percent:
-        extras.append("percentages" if percent == len(shown) else "some_percentages")
+    if 0 < percent < len(shown):
+        extras.append("some_percentages")
     if re.search(_CURRENCY, "\n".join(shown)):
         extras.append("currencies")
-    mark = "," if style.name == "numbers" else "."
+    mark = "." if "decimal comma" in style.name else ","
     grouped = re.compile(rf"\d[{mark}'\s]\d{{3}}(?!\d)")
     if any(map(grouped.search, shown)):
         extras.append("thousands_marks")

@@ -61,7 +61,7 @@ def _others(check: "ValueCheck") -> str:
     low, high = check.usual
     if kind == "time":
         return span((low, high), "time", context=(-1.0,))
-    return span((low, high), kind)
+    return span((low, high), kind, unit=check.unit)
 
 
 def _cells(check: "ValueCheck", one: str, several: str) -> str:
@@ -130,6 +130,13 @@ def _text_in_numbers(check: "ValueCheck") -> str:
     return f"{cells} among {check.usual[0]} and {counts} as missing ({_quoted(check)})"
 
 
+def _repeated_id(check: "ValueCheck") -> str:
+    if check.usual_count > 1:
+        return f"{count(check.usual_count)} ids occur more than once ({_quoted(check)})"
+    times = "twice" if check.count == 2 else f"{check.count:,} times"
+    return f"1 id occurs {times} ({_quoted(check)})"
+
+
 def _copied_row(check: "ValueCheck") -> str:
     return _cells(check, "row repeats an earlier row", "rows repeat an earlier row")
 
@@ -156,6 +163,7 @@ SENTENCES: "dict[CheckKind, Callable[[ValueCheck], str]]" = {
     "case_or_spaces": _case_or_spaces,
     "number_in_text": _number_in_text,
     "text_in_numbers": _text_in_numbers,
+    "repeated_id": _repeated_id,
     "copied_row": _copied_row,
     "total_row": _total_row,
     "sum_row": _sum_row,

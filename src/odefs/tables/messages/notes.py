@@ -25,7 +25,6 @@ from odefs.tables.notes import (
 NAMED_COLUMNS = 3
 ONE_VALUE = ", one value elsewhere; if empty means no, write a value such as N there"
 DETAILS = {
-    "percentages": "percentages",
     "some_percentages": "percentages next to plain numbers",
     "currencies": "currencies",
     "thousands_marks": "thousands separators",
@@ -76,6 +75,17 @@ def _unreadable_cells(note: Note) -> str:
         f"{note.column}: {cells} not in the format of the column ({note.format}) and {counts} as "
         "missing "
         f"(first: {note.value!r} in row {note.row})"
+    )
+
+
+def _few_numbers(note: Note) -> str:
+    cells = count(note.limit or 0, "cell")
+    example = f"(first: {note.value!r} in row {note.row})"
+    if not note.count:
+        return f"{note.column}: none of {cells} can be read as {note.format} {example}"
+    return (
+        f"{note.column}: only {note.count:,} of {cells} can be read as {note.format}, "
+        f"the others count as missing {example}"
     )
 
 
@@ -242,6 +252,7 @@ NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "short_lines": _short_lines,
     "text_format": _text_format,
     "unreadable_cells": _unreadable_cells,
+    "few_numbers": _few_numbers,
     "mixed_cells": _mixed_cells,
     "missing_code": _missing_code,
     "infinite_cells": _infinite_cells,
@@ -262,6 +273,7 @@ NOTES: dict[NoteKind, Callable[[Note], str]] = {
 EXCLUSIONS: dict[ExclusionKind, Callable[[Exclusion], str]] = {
     "opaque_cells": lambda why: "cells are neither numbers nor text",
     "empty": lambda why: "empty",
+    "no_numbers": lambda why: "no cell can be read as a number",
     "constant": lambda why: "one value",
     "mostly_missing": lambda why: f"missing in {percent(why.share or 0.0)} of the rows",
     "one_value_or_missing": lambda why: (
@@ -269,8 +281,12 @@ EXCLUSIONS: dict[ExclusionKind, Callable[[Exclusion], str]] = {
     ),
     "unique_text": lambda why: "text that differs from row to row",
     "unique_codes": lambda why: "codes that differ from row to row",
+    "mixed_dates": lambda why: "dates in several formats; write them in one, such as 2025-04-03",
     "row_counter": lambda why: "counts the rows",
     "unique_identifier": lambda why: "an identifier by its name, different in every row",
+    "nearly_unique_identifier": lambda why: (
+        "an identifier by its name, different in nearly every row"
+    ),
     "dropped": lambda why: "dropped as requested",
 }
 

@@ -49,6 +49,8 @@ class ReasonRecord(TypedDict):
     usual: NotRequired[list[Cell] | None]
     of_training: NotRequired[bool]
     """Whether these describe the training rows of a model, not the rows of this table."""
+    unit: NotRequired[str]
+    """Unit of the numbers, if the table has one in its cells; fractions are shown as %."""
     direction: NotRequired[str]
     """high, low, within (the usual range), missing, or value (for unordered values)."""
 
@@ -63,6 +65,7 @@ class TraitRecord(TypedDict):
     values: NotRequired[list[Cell]]
     distinct: NotRequired[int]
     range: NotRequired[list[Cell]]
+    unit: NotRequired[str]
 
 
 class SharedTraits(TypedDict):
@@ -101,7 +104,9 @@ def reason_text(reason: "Reason", hidden: bool = False) -> str:
     """Return ``amount = 1426.89`` in one line, whatever characters names and values contain."""
     context = reason.usual if reason.kind == "time" and reason.usual else ()
     cell = (
-        "(missing)" if reason.value is None else value(reason.value, reason.kind, context=context)
+        "(missing)"
+        if reason.value is None
+        else value(reason.value, reason.kind, context=context, unit=reason.unit)
     )
     return without_controls(f"{reason.column} = {HIDDEN if hidden else cell}")
 
@@ -121,7 +126,7 @@ def reason_texts(reasons: "Sequence[Reason]", hidden: frozenset[str] = frozenset
     for reason in reasons:
         text = reason_text(reason, reason.column in hidden)
         if reason.group is not None and reason.usual is not None and reason.column not in hidden:
-            usual = _usual_in_group({}, reason.usual, reason.kind, "")
+            usual = _usual_in_group({}, reason.usual, reason.kind, "", reason.unit)
             text = f"{text} ({usual if is_named else reason_usual(reason, hidden)})"
             text, is_named = without_controls(text), True
         texts.append(text)
@@ -162,16 +167,23 @@ def reason_usual(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
     first, second = reason.usual
     if reason.group is not None:
         shown = {name: cell for name, cell in reason.group if name not in hidden}
-        return _usual_in_group(shown, reason.usual, reason.kind)
+        return _usual_in_group(shown, reason.usual, reason.kind, unit=reason.unit)
     rows = _reference_rows(False, reason.of_training)
     if reason.kind in ("number", "time"):
-        low, high = (value(bound, reason.kind, context=reason.usual) for bound in (first, second))
+        low, high = (
+            value(bound, reason.kind, context=reason.usual, unit=reason.unit)
+            for bound in (first, second)
+        )
         return f"similar {rows} have {low} to {high}"
     return f"{percent(second)} of similar {rows} have {value(first, reason.kind)}"
 
 
 def _usual_in_group(
-    group: Mapping[str, object], usual: Sequence[Any], kind: str, otherwise: str = "in its group "
+    group: Mapping[str, object],
+    usual: Sequence[Any],
+    kind: str,
+    otherwise: str = "in its group ",
+    unit: str = "",
 ) -> str:
     """Return ``for store = Lyon usually 12 to 40``; hidden columns are not in ``group``.
 
@@ -182,7 +194,7 @@ def _usual_in_group(
     )
     where = f"for {named} " if named else otherwise
     if kind in ("number", "time"):
-        return f"{where}usually {span(usual, kind, 4)}"
+        return f"{where}usually {span(usual, kind, 4, unit=unit)}"
     return f"{where}usually {value(usual[0], kind)}, {percent(usual[1])}"
 
 
@@ -211,17 +223,18 @@ def sentence(reason: ReasonRecord, longest: int = UNLIMITED) -> str:
 
 def _own_value(reason: ReasonRecord) -> str:
     usual = reason["usual"] if reason["kind"] == "time" else None
-    return value(reason["value"], reason["kind"], context=usual or ())
+    unit = reason.get("unit", "")
+    return value(reason["value"], reason["kind"], context=usual or (), unit=unit)
 
 
 def _usual(reason: ReasonRecord) -> str:
     usual: Any = reason["usual"]
-    of = reason["kind"]
+    of, unit = reason["kind"], reason.get("unit", "")
     if "group" in reason:
-        return _usual_in_group(reason["group"], usual, of)
+        return _usual_in_group(reason["group"], usual, of, unit=unit)
     rows = _reference_rows(False, reason["of_training"])
     if of in ("number", "time"):
-        return f"similar ordinary {rows} have {span(usual, of, 4)}"
+        return f"similar ordinary {rows} have {span(usual, of, 4, unit=unit)}"
     return f"similar ordinary {rows} most often have {value(usual[0], of)} ({percent(usual[1])})"
 
 
@@ -285,9 +298,10 @@ def kind_details(record: SharedTraits, longest: int = UNLIMITED) -> list[str]:
 
 def _trait_details(one: TraitRecord) -> str:
     of, usual = one["kind"], one.get("usual")
+    unit = one.get("unit", "")
     if one.get("range"):
-        return span(one["range"], of, context=usual or ()) + (
-            f"; in comparable rows {span(usual, of, 4)}" if usual else ""
+        return span(one["range"], of, context=usual or (), unit=unit) + (
+            f"; in comparable rows {span(usual, of, 4, unit=unit)}" if usual else ""
         )
     if one["what"] not in ("value", "any"):
         return ""

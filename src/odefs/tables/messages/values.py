@@ -42,6 +42,13 @@ def number(value: float, digits: int = 6) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def quantity(value: float, unit: str, digits: int = 6) -> str:
+    """Format a number with its unit; fractions as percentages if the unit is %."""
+    if unit == "%":
+        return f"{number(100 * value, digits)}%"
+    return f"{number(value, digits)} {unit}" if unit else number(value, digits)
+
+
 def count(value: int, noun: str = "", nouns: str = "") -> str:
     """Format a number of things: ``count(1, "row") == "1 row"``."""
     text = f"{value:,}"
@@ -121,10 +128,13 @@ def without_controls(text: str) -> str:
     return "".join(c if c.isprintable() else " " if c.isspace() else "" for c in readable(text))
 
 
-def value(cell: Any, kind: str, digits: int = 6, context: Sequence[Any] = ()) -> str:
+def value(
+    cell: Any, kind: str, digits: int = 6, context: Sequence[Any] = (), unit: str = ""
+) -> str:
     """Format a cell of a column of the given kind.
 
-    ``context`` are other values of the column, which distinguish times of day from dates.
+    ``context`` are other values of the column, which distinguish times of day from dates. ``unit``
+    is that of numbers.
     """
     if cell is None:
         return MISSING
@@ -133,7 +143,7 @@ def value(cell: Any, kind: str, digits: int = 6, context: Sequence[Any] = ()) ->
     if kind == "time":
         return _time(float(cell), context)
     if isinstance(cell, int | float) and not isinstance(cell, bool):
-        return number(float(cell), digits)
+        return quantity(float(cell), unit, digits)
     return str(cell)
 
 
@@ -148,9 +158,18 @@ def _time(seconds: float, context: Sequence[Any]) -> str:
     return f"{when:%Y-%m-%d}" if seconds % SECONDS_PER_DAY == 0 else f"{when:%Y-%m-%d %H:%M}"
 
 
-def span(bounds: Sequence[object], of: str, digits: int = 6, context: Sequence[object] = ()) -> str:
-    """Format a range: ``3 to 5``."""
-    low, high = (
-        value(bound, of, digits, (*bounds, *context) if of == "time" else ()) for bound in bounds
-    )
-    return low if low == high else f"{low} to {high}"
+def span(
+    bounds: Sequence[object],
+    of: str,
+    digits: int = 6,
+    context: Sequence[object] = (),
+    unit: str = "",
+) -> str:
+    """Format a range: ``3 to 5``, ``3 to 5 kg``, ``3% to 5%``."""
+    first, last = bounds
+    among = (*bounds, *context) if of == "time" else ()
+    high = value(last, of, digits, among, unit)
+    if high == value(first, of, digits, among, unit):
+        return high
+    low = value(first, of, digits, among, unit if unit == "%" else "")
+    return f"{low} to {high}"

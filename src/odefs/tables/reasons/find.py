@@ -14,6 +14,7 @@ import numpy as np
 from odefs.inspection.explanation import Reason, top_columns
 from odefs.tables.columns import Columns
 from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.encoder.text_formats import unit_of
 from odefs.tables.reasons.similar_rows import SimilarRows, Usual
 from odefs.tables.reasons.training_rows import TrainingRows
 from odefs.tables.reasons.value_positions import GroupPeers, PeersByGroup, Position, ValuePositions
@@ -74,6 +75,7 @@ class ReasonFinder:
         self.model, self.encoder, self.table = model, encoder, table
         self._names = encoder.columns
         self._kinds = [spec.kind for spec in encoder.specs_]
+        self._units = [unit_of(spec.style) for spec in encoder.specs_]
         self._X, self._ordinary = X, ordinary
         self._positions = positions
         self._peers = PeersByGroup(encoder, table)
@@ -154,6 +156,7 @@ class ReasonFinder:
                 equal=position.equal,
                 group=None if group is None else group.group,
                 of_training=isinstance(self._positions, TrainingRows),
+                unit=self._units[index],
             )
             found[at].append(reason)
         return found

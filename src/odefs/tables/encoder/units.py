@@ -1,0 +1,79 @@
+"""Units behind numbers: ``70.5 kg``, ``200km``, ``21 °C``, ``12 m²``, ``80 km/h``, ``3 years``.
+
+A column has a unit if nearly all of its cells have the same one. Codes such as ``12A``, ``3rd``,
+``10XL`` and ``5h30`` are not numbers with a unit.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+MIN_UNIT_SHARE = 0.9
+"""Least share of cells with the unit of the column."""
+MIN_NUMBERS = 3
+"""Least number of distinct numbers; columns with fewer hold classes such as ``2 door``."""
+LONGEST = 64
+"""Characters of a cell; longer ones are not numbers."""
+_PART = r"[^\W\d_]{1,12}(?:\^?[23])?"
+UNIT = rf"(?:°[^\W\d_]?|{_PART}(?:[/·*]{_PART})?)"
+_CELL = re.compile(rf"^(?P<number>[^%]*\d[.,]?)(?P<space>\s*+)(?P<unit>{UNIT})$")
+NOT_UNITS = frozenset(["st", "nd", "rd", "th", "am", "pm", "xs", "xl", "xxl", "xxxl", "bc", "ad"])
+"""Ordinal numbers, times of day, sizes of clothes and years."""
+SINGLE = frozenset("mgshlWV")
+"""Units of one letter that may follow whole numbers without a space, as other letters in codes."""
+
+
+class Quantity(NamedTuple):
+    """A cell with a unit."""
+
+    number: str
+    unit: str
+    is_glued: bool
+    """Whether a whole number is followed by its unit without a space, as in codes."""
+
+
+def quantity(text: str) -> Quantity | None:
+    """Split a cell into number and unit; ``None`` if it is not made of these."""
+    text = text.strip()
+    match = _CELL.match(text) if len(text) <= LONGEST else None
+    if match is None or match["unit"].lower() in NOT_UNITS:
+        return None
+    number = match["number"].strip()
+    return Quantity(number, match["unit"], not match["space"] and number.isdigit())
+
+
+def unit_key(unit: str) -> str:
+    """Return what equal units share: ``year`` and ``years``, ``m²`` and ``m2``."""
+    key = unicodedata.normalize("NFKC", unit)
+    return key[:-1] if len(key) > 2 and key.endswith("s") else key
+
+
+def common_unit(texts: Sequence[str], weights: np.ndarray, is_number: bool = False) -> str | None:
+    """Return the unit of nearly all cells, or ``None``.
+
+    ``weights`` is how often each text occurs. ``is_number`` if the column is known to hold numbers;
+    otherwise texts that may be codes have no unit.
+    """
+    found = [quantity(text) for text in texts]
+    shares: Counter[str] = Counter()
+    for one, weight in zip(found, weights.tolist(), strict=True):
+        if one is not None:
+            shares[unit_key(one.unit)] += weight
+    if not shares:
+        return None
+    ((key, weight),) = shares.most_common(1)
+    ours = [one for one in found if one is not None and unit_key(one.unit) == key]
+    if weight < MIN_UNIT_SHARE * weights.sum() or len({one.number for one in ours}) < MIN_NUMBERS:
+        return None
+    if not is_number and all(one.is_glued for one in ours) and _may_be_codes(key, weights):
+        return None
+    return Counter(one.unit for one in ours).most_common(1)[0][0]
+
+
+def _may_be_codes(unit: str, weights: np.ndarray) -> bool:
+    """Whether whole numbers with a suffix may be codes: ``12A``, or different in every row."""
+    return (len(unit) == 1 and unit not in SINGLE) or bool((weights == 1).all())
