@@ -265,7 +265,7 @@ BAD = {
     "header.csv": ("a,b\n", [], "at least two rows"),
     "ragged.csv": ("a,b\n1,2\n1,2,3\n", [], "line 3 has 3 fields"),
     "constant.csv": ("a\n1\n1\n1\n", [], "no column is left"),
-    "delimited.csv": ("a,b\n1,2\n3,4\n5,7\n", ["--delimiter", ";"], "without --delimiter"),
+    "delimited.csv": ("a,b\nx,2\ny,4\nz,7\n", ["--delimiter", ";"], "without --delimiter"),
     "column.csv": (
         "a,b\n1,2\n3,4\n",
         ["--id", "z"],

@@ -70,7 +70,7 @@ def test_one_json_document_for_all_sheets(folder):
     for entry in found["sheets"][1:]:
         detection.validate(entry["result"])
         kinds = [note["kind"] for note in entry["result"]["notes"]]
-        assert kinds == ["rows_above", "units_row", "rows_below"]
+        assert kinds == ["rows_above", "units_row", "rows_below", "sheet_rows"]
 
 
 def test_a_model_scores_sheets_of_the_same_layout(folder):
@@ -119,6 +119,6 @@ def test_a_range_is_read(folder):
 
 
 @pytest.mark.parametrize(("command", "takes_all"), [("detect", 1), ("check", 0), ("review", 0)])
-def test_help_offers_all_sheets_only_where_they_are_taken(command, takes_all):
-    shown = " ".join(run(command, "--help").stdout.split())
+def test_help_offers_all_sheets_only_where_they_are_taken(command, takes_all, tmp_path):
+    shown = " ".join(run(command, "--help", cwd=tmp_path).stdout.split())
     assert shown.count("'all' for one result per sheet") == takes_all

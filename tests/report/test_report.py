@@ -178,7 +178,7 @@ def test_controls_have_labels_and_charts_have_words(page):
 def test_page_opens_with_the_finding_and_follows_its_order(page, report):
     seen = Texts(page)
     assert messages.headline(report.summary) in seen.text
-    assert f"{report.summary['flagged']} of 800 rows stand out, mostly by distance_km" in seen.text
+    assert f"{report.summary['flagged']} of 800 rows stand out, by distance_km" in seen.text
     heads = [a["id"] for tag, a in seen.elements if tag == "h2"]
     assert heads == [
         f"{name}-title" for name in ("kinds", "read", "scores", "top", "columns", "map", "model")

@@ -161,11 +161,13 @@ def _plain(reason: "Reason") -> dict[str, object]:
     """The reason with null for missing cells and infinite bounds, since JSON has no NaN."""
     from odefs.report.scores import plain
 
-    apart = ("usual", "group")
+    apart = ("usual", "group", "unit")
     values: dict[str, object] = {
         name: plain(value) for name, value in asdict(reason).items() if name not in apart
     }
     values["usual"] = None if reason.usual is None else [plain(part) for part in reason.usual]
     if reason.group is not None:
         values["group"] = dict(reason.group)
+    if reason.unit:
+        values["unit"] = reason.unit
     return values

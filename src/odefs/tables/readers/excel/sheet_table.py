@@ -148,7 +148,8 @@ def _filled_rows(frame: "pl.DataFrame") -> "pl.Series":
 
     if not frame.width:
         return pl.repeat(True, frame.height, eager=True)
-    return frame.select(~pl.all_horizontal(pl.all().is_null())).to_series()
+    # With a name of its own: that of the first column may be a pattern to polars.
+    return frame.select(filled=~pl.all_horizontal(pl.all().is_null())).to_series()
 
 
 def _row_note(frame: "pl.DataFrame", first_row: int) -> list[Note]:
