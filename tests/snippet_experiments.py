@@ -9,7 +9,7 @@ import shlex
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from odefs.cli.reproduce import command
+from odefs.cli.commands.reproduce import command
 
 from locations import ROOT
 from odefs.datasets.registry import BY_NAME

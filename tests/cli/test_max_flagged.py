@@ -94,7 +94,7 @@ def test_a_file_of_an_older_version_takes_shares_only(folder, monkeypatch, tmp_p
     monkeypatch.setattr(
         model_files,
         "save_model",
-        lambda *given, extra: written.append(extra) or save(*given, extra=extra),
+        lambda *given, extra, **more: written.append(extra) or save(*given, extra=extra, **more),
     )
     save_table_model(tmp_path / "new.odefs", loaded.model, loaded.encoder, shares_above=[], **noted)
     del written[0]["shares_above"]
