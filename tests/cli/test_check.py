@@ -106,6 +106,16 @@ def test_metrics_are_written_and_replaced(folder):
     assert 'odefs_check_failed{table="drift.csv",rule="drift"} 1' in samples
 
 
+@pytest.mark.parametrize("form", ["text", "github", "junit", "json"])
+def test_ids_of_a_hidden_column_are_not_shown(folder, form):
+    shown = ("--json",) if form == "json" else ("--format", form)
+    done = check(folder, "values.csv", "--hide", "transaction", *shown)
+    named = check(folder, "values.csv", *shown)
+    assert "restaurannt" in done.stdout
+    assert re.search(r"T0\d{3}", named.stdout)
+    assert not re.search(r"T0\d{3}", done.stdout)
+
+
 def test_hidden_columns_are_not_quoted(folder):
     done = check(folder, "drift.csv", "--fail-on", "drift", "--hide", "country")
     assert done.returncode == 3

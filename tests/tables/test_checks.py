@@ -381,6 +381,31 @@ def test_ids_of_repeated_rows_are_named_as_rows_only():
     assert rows_by_place(checks_of(frame)) == {("copied_row", None): [200]}
 
 
+def test_many_repeated_rows_are_not_named_as_ids_too():
+    """More rows than a check lists."""
+    n_rows, n_copies = 60_000, 550
+    cells = np.random.default_rng(0).normal(size=(3, n_rows))
+    frame = pl.DataFrame({"order_id": range(n_rows), **dict(zip("abc", cells, strict=True))})
+    frame = pl.concat([frame, frame[:n_copies]])
+    assert [check.kind for check in checks_of(frame)] == ["copied_row"]
+
+
+def test_places_may_share_a_code():
+    codes = np.arange(1000, 1400)
+    codes[10] = codes[11]
+    frame = pl.DataFrame({"post_code": codes, "x": np.random.default_rng(0).normal(size=400)})
+    assert checks_of(frame) == []
+
+
+def test_a_hidden_column_does_not_stand_for_a_visible_one():
+    cells = np.random.default_rng(0).normal(100, 10, 300)
+    cells[7] = 9e9
+    frame = pl.DataFrame({"salary": cells, "again": cells, "x": np.arange(300.0) % 13})
+    found = odefs.detect(frame, hide=["salary"])
+    visible = [check for check in found.checks if not check.concerns(found.hidden)]
+    assert [(check.kind, check.column) for check in visible] == [("extreme_value", "again")]
+
+
 def test_cells_with_another_unit_are_named():
     cells = [f"{60 + k % 17}.5 kg" for k in range(60)]
     cells[7], cells[20], cells[33] = "150.5 lb", "7000.5 kg", "61"

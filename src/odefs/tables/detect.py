@@ -92,7 +92,7 @@ def detect_table(
         learn_encoder(encoder, table, names, seed)
         if not encoder.columns:
             raise NoColumnsError(encoder.left_out_)
-    to_check = find_checks(table, encoder, names, ignore, seed) if checks else []
+    to_check = find_checks(table, encoder, names, ignore, seed, hidden=hide) if checks else []
     with encoded_rows(table, encoder) as rows, stage("fitting"):
         report_progress(0, 0)
         estimator: Any = model

@@ -157,14 +157,12 @@ def _checked(run: CheckRun, scored: "Scored", allowed: float | None) -> "Checked
         value_findings,
     )
     from odefs.tables.checks import find_checks, with_names
-    from odefs.tables.displayed_rows import shown_drift
+    from odefs.tables.displayed_rows import shown_checks, shown_drift
     from odefs.tables.messages import many_more_flagged, too_many_flagged
 
     found, table, encoder = scored.found, scored.read.table, scored.model.encoder
-    suspects = find_checks(table, encoder, encoder.input_columns)
-    checks = [
-        check for check in with_names(suspects, found, table) if not check.concerns(found.hidden)
-    ]
+    suspects = find_checks(table, encoder, encoder.input_columns, hidden=found.hidden)
+    checks = shown_checks(replace(found, checks=with_names(suspects, found, table)))
     drift = shown_drift(found, scored.drift)
     share = found.n_flagged / max(found.n_rows, 1)
     findings: list[Finding] = []

@@ -1,18 +1,18 @@
 """All checks of a table, most certain first."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from odefs._progress import report_progress, stage
 from odefs.tables.checks.facts import NumberFacts, TextFacts
 from odefs.tables.checks.gather import ColumnTally, cell_hashes, gather
-from odefs.tables.checks.identifiers import repeated_ids
 from odefs.tables.checks.numbers import date_suspects, number_suspects
 from odefs.tables.checks.record import Suspect, ValueCheck
+from odefs.tables.checks.repeated_ids import repeated_ids
 from odefs.tables.checks.rows import Located, copied_rows, locate, rows_of, sum_rows, sum_suspects
 from odefs.tables.checks.text import text_suspects
 from odefs.tables.displayed_rows import name_rows
@@ -34,11 +34,13 @@ def find_checks(
     others: Sequence[str] = (),
     seed: int = 0,
     today: float | None = None,
+    hidden: Collection[str] = (),
 ) -> list[ValueCheck]:
     """Return the values to check in the columns ``names``.
 
     ``others`` are further columns in which copies of rows agree. ``encoder`` has learned the table.
-    ``today`` is the start of a day in seconds since 1970, by default of the present one.
+    ``today`` is the start of a day in seconds since 1970, by default of the present one. Checks of
+    ``hidden`` columns are returned too, but never stand for a visible column with the same cells.
     """
     used = _checked_columns(encoder, names)
     with stage("checking values"):
@@ -56,9 +58,11 @@ def find_checks(
     checks = _located_checks(located)
     if copies is not None:
         checks = [check for check in checks if not _is_copied_id(check, copies)] + [copies]
-    checks = _without_repeats(checks, gathered.columns)
-    # Stable: equally certain checks are in the order of the columns.
-    return sorted(checks, key=lambda check: -check.certainty)[:MAX_CHECKS]
+    kept_back = frozenset(hidden)
+    visible_first = sorted(checks, key=lambda check: check.concerns(kept_back))
+    kept = _without_repeats(visible_first, gathered.columns)
+    # Stable: equally certain checks are in the order of the columns, hidden ones last.
+    return sorted(kept, key=lambda check: -check.certainty)[:MAX_CHECKS]
 
 
 def with_names(
@@ -113,26 +117,38 @@ def _without_repeats(
     checks: Sequence[ValueCheck], columns: Mapping[str, ColumnTally]
 ) -> list[ValueCheck]:
     """Return the checks without those that repeat another one in a column with the same cells."""
-    found: dict[ValueCheck, list[ValueCheck]] = {}
+    alike = Counter(replace(check, column=None) for check in checks)
+    digests: dict[str, bytes] = {}
+    seen, kept = set(), []
     for check in checks:
-        alike = found.setdefault(replace(check, column=None), [])
-        if not any(_are_equal(columns, check.column, other.column) for other in alike):
-            alike.append(check)
-    return [check for alike in found.values() for check in alike]
+        fact = replace(check, column=None)
+        if check.column is not None and alike[fact] > 1:
+            if check.column not in digests:
+                digests[check.column] = _digest(columns[check.column])
+            if (fact, digests[check.column]) in seen:
+                continue
+            seen.add((fact, digests[check.column]))
+        kept.append(check)
+    return kept
 
 
-def _are_equal(columns: Mapping[str, ColumnTally], one: str | None, other: str | None) -> bool:
-    """Whether two columns have the same cells in all sampled rows."""
-    if one is None or other is None:
-        return False
-    parts = zip(columns[one].sample, columns[other].sample, strict=True)
-    return all(np.array_equal(cell_hashes(a, 0), cell_hashes(b, 0)) for a, b in parts)
+def _digest(column: ColumnTally) -> bytes:
+    """Return a digest of the cells of a column in all sampled rows."""
+    digest = blake2b(digest_size=16)
+    for part in column.sample:
+        digest.update(cell_hashes(part, 0).tobytes())
+    return digest.digest()
 
 
 def _is_copied_id(check: ValueCheck, copies: ValueCheck) -> bool:
     """Whether ids are repeated only because their whole rows are."""
+    if check.kind != "repeated_id":
+        return False
     n_repeats = check.count - check.usual_count
-    return check.kind == "repeated_id" and len({*check.rows} & {*copies.rows}) == n_repeats
+    if max(check.count - len(check.rows), copies.count - len(copies.rows)) > 0:
+        # Not all rows are listed: as many copies as repeated ids are no coincidence.
+        return copies.count >= n_repeats
+    return len({*check.rows} & {*copies.rows}) == n_repeats
 
 
 def _column_suspects(

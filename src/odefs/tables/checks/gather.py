@@ -5,6 +5,7 @@ for tables of up to ``SAMPLE_ROWS`` rows is the table itself. Nothing depends on
 of a table start. Rows are hashed, by which copies are found without comparing all pairs.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -22,8 +23,12 @@ SAMPLE_BYTES = 2**27
 """Memory limit for the sample: of wide tables it has fewer rows."""
 MAX_LEVELS = 20_000
 """Texts with more distinct values are free text, and are not checked."""
-MAX_IDS = 2**20
-"""Taller tables are not searched for repeated ids, all of which are held in memory."""
+MAX_IDS = 2**22
+"""Tables with more ids, in all columns together, are not searched for repeated ones: all are held
+in memory.
+"""
+PLACES = re.compile(r"(?i)(?:fips|zip|zip_?code|post_?code|postal_?code)$")
+"""Names of codes of places, which several rows may share."""
 KEPT = 64
 """Number of extreme values that are kept at either end of a column."""
 CODES = (
@@ -153,6 +158,11 @@ class Gathered:
     """Sampled rows with the columns that were hashed, in batches."""
 
 
+def numbers_rows(name: str) -> bool:
+    """Whether a column is named like one that numbers the rows."""
+    return IDENTIFIER_NAME.search(name) is not None and PLACES.search(name) is None
+
+
 def gather(
     table: Table, names: Sequence[str], hashed: Sequence[str], na: Collection[str], seed: int
 ) -> Gathered:
@@ -165,12 +175,10 @@ def gather(
     if n_rows > size:
         rng = np.random.default_rng([seed, 11])
         chosen = np.sort(rng.choice(n_rows, size=size, replace=False))
-    tallies = {
-        name: ColumnTally(
-            name, ids=[] if n_rows <= MAX_IDS and IDENTIFIER_NAME.search(name) else None
-        )
-        for name in names
-    }
+    with_ids = {name for name in names if numbers_rows(name)}
+    if len(with_ids) * n_rows > MAX_IDS:
+        with_ids = set()
+    tallies = {name: ColumnTally(name, ids=[] if name in with_ids else None) for name in names}
     hashes = np.empty(n_rows, dtype=np.uint64) if n_rows <= MAX_HASHED_ROWS and hashed else None
     sample = []
     for start, batch in table.column_batches(list(dict.fromkeys((*names, *hashed)))):

@@ -11,9 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from odefs.tables.checks.facts import LEAST_CELLS
-from odefs.tables.checks.gather import ColumnTally
+from odefs.tables.checks.gather import ColumnTally, numbers_rows
 from odefs.tables.checks.record import Suspect
-from odefs.tables.encoder.roles import IDENTIFIER_NAME
 
 REPEATED_SHARE = 0.01
 """Largest share of ids that are repeated."""
@@ -26,7 +25,7 @@ DIGITS = re.compile(r"\d+", re.ASCII)
 
 def repeated_ids(tally: ColumnTally) -> list[Suspect]:
     """Return the repeated ids of a column that is named like an identifier."""
-    if not IDENTIFIER_NAME.search(tally.name):
+    if not numbers_rows(tally.name):
         return []
     if tally.ids and tally.whole:
         numbers, counts = np.unique(np.concatenate(tally.ids), return_counts=True)
