@@ -9,9 +9,8 @@ import shlex
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from odefs.cli.commands.reproduce import command
-
 from locations import ROOT
+from odefs.cli.commands.reproduce import command
 from odefs.datasets.registry import BY_NAME
 from odefs.experiments.grid import job_of, latest_records, read_records
 from odefs.experiments.plans import NOT_TO_BE_HAD

@@ -25,9 +25,10 @@ from odefs.models.base import OutlierModel
 from odefs.models.odefs import ODEFSMethod
 from odefs.models.select_engine import judge_rows
 from odefs.system.tempfiles import temporary_folder
-from odefs.tables.checks import find_checks, with_names
+from odefs.tables.checks import find_checks
 from odefs.tables.columns import Columns
 from odefs.tables.detection import TableDetection
+from odefs.tables.displayed_rows import with_names
 from odefs.tables.drift import ColumnDrift, DriftCounts
 from odefs.tables.encoder.encode import ENCODED
 from odefs.tables.encoder.encoder import ColumnEncoder

@@ -8,7 +8,7 @@ positions among the held rows, "numbers" are positions in the table; both count 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -16,10 +16,14 @@ from odefs._row_selection import frame_index, index_labels
 from odefs.inspection.explanation import Reason
 from odefs.kernels.row_reductions import counts_above, row_chunks
 from odefs.tables.checks.record import ValueCheck
+from odefs.tables.checks.rows import rows_of
 from odefs.tables.drift import ColumnDrift
 from odefs.tables.frames import column_cells
 from odefs.tables.notes import Note
 from odefs.tables.table import HeldTable, Table
+
+if TYPE_CHECKING:
+    from odefs.tables.detection import TableDetection
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +176,21 @@ def shown_names(found: Hiding, first: int = 1) -> tuple[str, Sequence[object]]:
 def shown_notes(found: Hiding) -> list[Note]:
     """Return notes that do not concern hidden columns, because notes may quote cells."""
     return [note for note in found.notes if not note.names(found.hidden)]
+
+
+def with_names(
+    checks: Sequence[ValueCheck], found: "TableDetection", table: Table
+) -> list[ValueCheck]:
+    """Add the ids of the rows, as the detection of the table names them."""
+    if not checks:
+        return []
+    numbers = rows_of(checks)
+    if found.part is None:
+        names = {row: found.row_names[row] for row in numbers.tolist()}
+    else:
+        _, read = name_rows(table, found.identifier if found.named else None, numbers)
+        names = dict(zip(numbers.tolist(), read, strict=True))
+    return [replace(check, names=tuple(names[row] for row in check.rows)) for check in checks]
 
 
 def numbered_checks(found: Hiding, first: int = 1) -> list[ValueCheck]:

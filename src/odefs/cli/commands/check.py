@@ -156,8 +156,8 @@ def _checked(run: CheckRun, scored: "Scored", allowed: float | None) -> "Checked
         first_lines,
         value_findings,
     )
-    from odefs.tables.checks import find_checks, with_names
-    from odefs.tables.displayed_rows import shown_checks, shown_drift
+    from odefs.tables.checks import find_checks
+    from odefs.tables.displayed_rows import shown_checks, shown_drift, with_names
     from odefs.tables.messages import many_more_flagged, too_many_flagged
 
     found, table, encoder = scored.found, scored.read.table, scored.model.encoder

@@ -5,7 +5,7 @@ checks turns them into suspects: cells described by their values. A second pass 
 that have suspects finds their rows. Scores and ranks do not depend on any of this.
 """
 
-from odefs.tables.checks.find import find_checks, with_names
+from odefs.tables.checks.find import find_checks
 from odefs.tables.checks.record import ValueCheck
 
-__all__ = ["ValueCheck", "find_checks", "with_names"]
+__all__ = ["ValueCheck", "find_checks"]

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 from odefs._progress import report_progress, stage
 from odefs.tables.checks.facts import NumberFacts, TextFacts
@@ -13,15 +12,11 @@ from odefs.tables.checks.gather import ColumnTally, cell_hashes, gather
 from odefs.tables.checks.numbers import date_suspects, number_suspects
 from odefs.tables.checks.record import Suspect, ValueCheck
 from odefs.tables.checks.repeated_ids import repeated_ids
-from odefs.tables.checks.rows import Located, copied_rows, locate, rows_of, sum_rows, sum_suspects
+from odefs.tables.checks.rows import Located, copied_rows, locate, sum_rows, sum_suspects
 from odefs.tables.checks.text import text_suspects
-from odefs.tables.displayed_rows import name_rows
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.roles import IDENTIFIER_NAME
 from odefs.tables.table import Table
-
-if TYPE_CHECKING:
-    from odefs.tables.detection import TableDetection
 
 MAX_CHECKS = 200
 """Checks that a detection holds; outputs show fewer of them."""
@@ -63,21 +58,6 @@ def find_checks(
     kept = _without_repeats(visible_first, gathered.columns)
     # Stable: equally certain checks are in the order of the columns, hidden ones last.
     return sorted(kept, key=lambda check: -check.certainty)[:MAX_CHECKS]
-
-
-def with_names(
-    checks: Sequence[ValueCheck], found: "TableDetection", table: Table
-) -> list[ValueCheck]:
-    """Add the ids of the rows, as the detection of the table names them."""
-    if not checks:
-        return []
-    numbers = rows_of(checks)
-    if found.part is None:
-        names = {row: found.row_names[row] for row in numbers.tolist()}
-    else:
-        _, read = name_rows(table, found.identifier if found.named else None, numbers)
-        names = dict(zip(numbers.tolist(), read, strict=True))
-    return [replace(check, names=tuple(names[row] for row in check.rows)) for check in checks]
 
 
 def _checked_columns(encoder: ColumnEncoder, names: Sequence[str]) -> list[str]:
