@@ -98,7 +98,7 @@ def in_a_child(task):
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        signal.alarm(60)  # by the system: a deadlock cannot keep it from ending
+        signal.alarm(100)  # by the system: a deadlock cannot keep it from ending
         os.write(writing, task().encode())
         os._exit(0)
     os.close(writing)
@@ -136,6 +136,8 @@ if __name__ == "__main__":
         if way == "busy":
             there = forked_while_others_work()
             same = not there.replace(here[0][0], "")
+            if not same:
+                print(here[0][0], there, file=sys.stderr, flush=True)
         elif way == "loky":
             from joblib import Parallel, delayed
             same = here == pooled(
