@@ -1,7 +1,8 @@
 """Units behind numbers: ``70.5 kg``, ``200km``, ``21 °C``, ``12 m²``, ``80 km/h``, ``3 years``.
 
-A column has a unit if nearly all of its cells have the same one. Codes such as ``12A``, ``3rd``,
-``10XL`` and ``5h30`` are not numbers with a unit.
+A column has a unit if nearly all of its cells have the same one, or one that converts to it
+(:mod:`odefs.tables.encoder.magnitudes`). Codes such as ``12A``, ``3rd``, ``10XL`` and ``5h30`` are
+not numbers with a unit.
 """
 
 import re
@@ -11,6 +12,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+
+from odefs.tables.encoder.magnitudes import conversion, plain_magnitude
 
 MIN_UNIT_SHARE = 0.9
 """Least share of cells with the unit of the column."""
@@ -32,8 +35,13 @@ class Quantity(NamedTuple):
 
     number: str
     unit: str
-    is_glued: bool
-    """Whether a whole number is followed by its unit without a space, as in codes."""
+    is_joined: bool
+    """Whether no space is between number and unit."""
+
+    @property
+    def is_glued(self) -> bool:
+        """Whether a whole number is followed by its unit without a space, as in codes."""
+        return self.is_joined and self.number.isdigit()
 
 
 def quantity(text: str) -> Quantity | None:
@@ -42,8 +50,7 @@ def quantity(text: str) -> Quantity | None:
     match = _CELL.match(text) if len(text) <= LONGEST else None
     if match is None or match["unit"].lower() in NOT_UNITS:
         return None
-    number = match["number"].strip()
-    return Quantity(number, match["unit"], not match["space"] and number.isdigit())
+    return Quantity(match["number"].strip(), match["unit"], not match["space"])
 
 
 def unit_key(unit: str) -> str:
@@ -65,13 +72,17 @@ def common_unit(texts: Sequence[str], weights: np.ndarray, is_number: bool = Fal
             shares[unit_key(one.unit)] += weight
     if not shares:
         return None
-    ((key, weight),) = shares.most_common(1)
-    ours = [one for one in found if one is not None and unit_key(one.unit) == key]
+    ((key, _),) = shares.most_common(1)
+    alike = {other for other in shares if conversion(other, key) is not None}
+    ours = [one for one in found if one is not None and unit_key(one.unit) in alike]
+    weight = sum(shares[other] for other in alike)
     if weight < MIN_UNIT_SHARE * weights.sum() or len({one.number for one in ours}) < MIN_NUMBERS:
         return None
     if not is_number and all(one.is_glued for one in ours) and _may_be_codes(key, weights):
         return None
-    return Counter(one.unit for one in ours).most_common(1)[0][0]
+    if plain := plain_magnitude(key, alike, all(one.is_joined for one in ours)):
+        return plain
+    return Counter(one.unit for one in ours if unit_key(one.unit) == key).most_common(1)[0][0]
 
 
 def _may_be_codes(unit: str, weights: np.ndarray) -> bool:
