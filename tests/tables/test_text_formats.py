@@ -200,6 +200,39 @@ def test_one_other_suffix_among_many_numbers_counts(usual, rare, is_text):
     assert is_text or format_named(found.name).read(levels[-1]) == 9500
 
 
+CODES = {
+    "registrations": ["711 ABC", "895 ABC", "544 ABC"],
+    "postcodes": ["1061 AA", "1000 AA", "1036 AA"],
+    "articles": ["1965XY", "1958XY", "1455XY"],
+    "days": ["24 May", "11 May", "3 May"],
+    "days with a short name": ["24 Sept", "11 Sept", "3 Sept"],
+    "decades": ["1960s", "1970s", "1980s", "90s"],
+    "times of day": ["1030h", "930h", "2130h"],
+    "capitals in a quotient": ["12 AB/CD", "13 AB/CD", "14 AB/CD"],
+}
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_codes_and_dates_that_repeat_are_text_unless_asked_for(name):
+    levels = CODES[name]
+    assert recognise(levels, np.full(len(levels), 5.0)) is None
+    assert recognise(levels, np.full(len(levels), 5.0), is_number=True).kind == "number"
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [" KG", "KB", " MHZ", " LBS", " KM/H", " KG/M2", " YEARS", " SEK", "s", "h", " h", " Hz"],
+)
+def test_units_may_follow_whole_numbers(unit):
+    levels = [f"{number}{unit}" for number in (12, 15, 18, 24)]
+    assert recognise(levels, np.full(4, 5.0)).name == f"numbers ({unit.strip()})"
+
+
+def test_unknown_units_in_capitals_may_follow_decimals():
+    levels = ["3.25 ABC", "4 ABC", "5.5 ABC"]
+    assert recognise(levels, np.ones(3)).name == "numbers (ABC)"
+
+
 def test_whole_numbers_with_letters_are_numbers_if_they_repeat_or_if_asked_for():
     levels = ["200km", "210km", "190km"]
     assert recognise(levels, np.ones(3)) is None
