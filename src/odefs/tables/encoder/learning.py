@@ -1,10 +1,12 @@
-"""Fitting a :class:`TableEncoder` to a table of any size.
+"""Fitting a :class:`TableEncoder` to a table of any size; above 100,000 rows it corrects roles that
+a sample got wrong.
 
 Kind, text format, median, tails and distribution of a column are learned from a seeded sample of
 rows. The rows with the lowest and the highest value of every column are added to the sample, so
 that a flag that is set once in a billion rows does not look constant. Scales, ranges, shares of
-missing cells and counts of categories are those of all rows. A table with at most ``SAMPLE_ROWS``
-rows is used completely. What is usual in groups of rows is that of the sample.
+missing cells and counts of categories are those of all rows, and so is the number of distinct
+values by which a column is an identifier or free text. A table with at most ``SAMPLE_ROWS`` rows is
+used completely. What is usual in groups of rows is that of the sample.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
