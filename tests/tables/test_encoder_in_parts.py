@@ -13,6 +13,7 @@ import odefs
 from odefs.tables import table as tables
 from odefs.tables.detect import detect_table
 from odefs.tables.encoder import learning
+from odefs.tables.encoder.distinct_values import DistinctValues
 from odefs.tables.encoder.statistics import Spread
 from odefs.tables.table import ParquetTable
 
@@ -164,6 +165,53 @@ def test_text_that_is_categories_counts_as_it_stands(in_memory, tmp_path, monkey
     learning.learn_encoder(learned, table.load() if in_memory else table, ["day", "x"], seed=0)
     assert learned.specs_[0] == exact.specs_[0]
     assert days[ODD] in exact.specs_[0].levels
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_identifiers_that_repeat_in_the_whole_table_are_used(in_memory, tmp_path, monkeypatch):
+    monkeypatch.setattr(learning, "SAMPLE_ROWS", 500)
+    monkeypatch.setattr(tables, "rows_at_once", lambda n_columns: 257)
+    rng = np.random.default_rng(0)
+    half, most = rng.permutation(N) // 2 + 10_000, rng.permutation(N) * 7
+    most[:200] = most[200:400]
+    large = most + 2**60
+    columns = {
+        "customer_id": half,
+        "as_text_id": [f"{one:,}" for one in half],
+        "order_id": most,
+        "or_missing_id": pl.Series(most).set(pl.Series(rng.random(N) < 0.4), None),
+        "or_word_id": np.where(rng.random(N) < 0.4, "unknown", [f"{one:,}" for one in most]),
+        "large": large,
+        "large_id": large // 1000 * 1000 + half % 1000,
+        "x": rng.normal(size=N),
+    }
+    pl.DataFrame(columns).write_parquet(tmp_path / "t.parquet")
+    table = ParquetTable((tmp_path / "t.parquet",))
+    learned = odefs.TableEncoder(na=["unknown"])
+    learning.learn_encoder(learned, table.load() if in_memory else table, table.names, seed=0)
+    assert learned.columns == ["customer_id", "as_text_id", "x"]
+    exact = odefs.TableEncoder(na=["unknown"]).fit(pl.DataFrame(columns))
+    assert learned.left_out_ == exact.left_out_
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 2000), st.integers(1, 7), st.integers(0, 100))
+def test_distinct_values_do_not_depend_on_batches(n_values, repeats, seed):
+    values = np.random.default_rng(seed).permutation(np.repeat(np.arange(n_values) - 7.0, repeats))
+    whole, parts = DistinctValues(), DistinctValues()
+    whole.add(values)
+    for part in np.array_split(values, 5):
+        parts.add(part)
+    assert whole.count == parts.count == n_values
+
+
+def test_many_distinct_values_are_estimated():
+    values, counted = np.arange(300_000.0), DistinctValues()
+    whole = DistinctValues()
+    whole.add(values)
+    for part in np.array_split(np.random.default_rng(0).permutation(np.tile(values, 2)), 7):
+        counted.add(part)
+    assert counted.count == whole.count == pytest.approx(values.size, rel=0.02)
 
 
 @settings(max_examples=500, deadline=None)

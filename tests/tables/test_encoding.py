@@ -159,6 +159,20 @@ def test_a_unit_belongs_to_the_column_of_a_saved_model(tmp_path):
     assert encoded[0, 0] != encoded[2, 0]
 
 
+def test_the_largest_of_amounts_with_magnitudes_is_found(tmp_path):
+    rng = np.random.default_rng(0)
+    amounts = [f"${one:.1f}K" for one in rng.normal(70, 8, 200)]
+    amounts[120] = "$9.5M"
+    found = odefs.detect(pl.DataFrame({"amount": amounts, "x": rng.normal(size=200)}))
+    assert found.order[0] == 120
+    odefs.save(found, tmp_path / "m.odefs")
+    encoder = odefs.load(tmp_path / "m.odefs")[0]
+    encoded = encoder.transform(
+        pl.DataFrame({"amount": ["$9.5M", "$9500K", "$9,500,000"], "x": [0.0] * 3})
+    )
+    np.testing.assert_array_equal(encoded[1:], encoded[[0, 0]])
+
+
 def test_text_that_is_declared_to_be_numbers_is_not_called_empty():
     rng = np.random.default_rng(0)
     words = [f"word {k}" for k in range(40)]

@@ -94,6 +94,21 @@ READ = {
     "quotients": (["80 km/h", "90 km/h", "70km/h"], "numbers (km/h)", [80, 90, 70]),
     "singular and plural": (["1 year", "2 years", "30 years"], "numbers (years)", [1, 2, 30]),
     "exponents with units": (["1e5 Pa", "2.5E-3 Pa", "3 Pa"], "numbers (Pa)", [1e5, 2.5e-3, 3]),
+    "magnitudes": (
+        [*(f"${k}.5K" for k in range(10, 20)), "$9.5M", "$1.2bn", "$950"],
+        "numbers (k)",
+        [*(k + 0.5 for k in range(10, 20)), 9500, 1.2e6, 0.95],
+    ),
+    "millions and thousands": (["1.5m", "2.5m", "30.5k"], "numbers (mn)", [1.5, 2.5, 0.0305]),
+    "thousands alone": (["70.1K", "82.5K", "9.5K"], "numbers (k)", [70.1, 82.5, 9.5]),
+    "magnitudes in words": (
+        ["3.5 million", "4 million", "2 billion"],
+        "numbers (mn)",
+        [3.5, 4, 2000],
+    ),
+    "kelvin": (["293.5 K", "295.1 K", "300 K"], "numbers (K)", [293.5, 295.1, 300]),
+    "metres": (["2.5m", "3.5m", "4.25 M"], "numbers (m)", [2.5, 3.5, 4.25]),
+    "bytes": (["3 GB", "4.5 GB", "2 TB", "1 MiB"], "numbers (GB)", [3, 4.5, 2000, 1.048576e-3]),
     "months": (
         ["2020-08", "2021/06", "2009-10"],
         "ISO dates",
@@ -137,6 +152,8 @@ def test_is_read(name):
         ["2008-09", "2009-10", "2010-11"],
         ["2008-13", "2009-14", "2010-15"],
         ["room 1 kg", "room 2 kg", "room 3 kg"],
+        ["47.5 N", "48.5 N", "49.5 N", "12.5 S"],
+        ["7.50 CR", "8.50 CR", "9.50 CR", "3.25 DR"],
         ["1-2", "3-4"],
         ["(5", "6)"],
     ],
@@ -172,6 +189,48 @@ def test_numbers_with_another_unit_are_not_read():
     read = read_levels(levels, recognise(levels, np.ones(len(levels))))
     assert np.isnan(read[40:43]).all()
     assert read[43] == 5
+
+
+@pytest.mark.parametrize(("usual", "rare", "is_text"), [("K", "M", False), (" N", " S", True)])
+def test_one_other_suffix_among_many_numbers_counts(usual, rare, is_text):
+    """Also if the format is chosen on a sample without it."""
+    levels = [*(f"{k}.5{usual}" for k in range(4999)), f"9.5{rare}"]
+    found = recognise(levels, np.ones(len(levels)))
+    assert (found is None) == is_text
+    assert is_text or format_named(found.name).read(levels[-1]) == 9500
+
+
+CODES = {
+    "registrations": ["711 ABC", "895 ABC", "544 ABC"],
+    "postcodes": ["1061 AA", "1000 AA", "1036 AA"],
+    "articles": ["1965XY", "1958XY", "1455XY"],
+    "days": ["24 May", "11 May", "3 May"],
+    "days with a short name": ["24 Sept", "11 Sept", "3 Sept"],
+    "decades": ["1960s", "1970s", "1980s", "90s"],
+    "times of day": ["1030h", "930h", "2130h"],
+    "capitals in a quotient": ["12 AB/CD", "13 AB/CD", "14 AB/CD"],
+}
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_codes_and_dates_that_repeat_are_text_unless_asked_for(name):
+    levels = CODES[name]
+    assert recognise(levels, np.full(len(levels), 5.0)) is None
+    assert recognise(levels, np.full(len(levels), 5.0), is_number=True).kind == "number"
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [" KG", "KB", " MHZ", " LBS", " KM/H", " KG/M2", " YEARS", " SEK", "s", "h", " h", " Hz"],
+)
+def test_units_may_follow_whole_numbers(unit):
+    levels = [f"{number}{unit}" for number in (12, 15, 18, 24)]
+    assert recognise(levels, np.full(4, 5.0)).name == f"numbers ({unit.strip()})"
+
+
+def test_unknown_units_in_capitals_may_follow_decimals():
+    levels = ["3.25 ABC", "4 ABC", "5.5 ABC"]
+    assert recognise(levels, np.ones(3)).name == "numbers (ABC)"
 
 
 def test_whole_numbers_with_letters_are_numbers_if_they_repeat_or_if_asked_for():

@@ -1,4 +1,4 @@
-"""Values of a model file: those that JSON preserves, and checked access to them.
+"""Values of a model file: those that JSON preserves, and checked access that refuses crafted files.
 
 Each function returns a value that was checked, or rejects the file with one sentence.
 """

@@ -1,10 +1,12 @@
-"""Fitting a :class:`TableEncoder` to a table of any size.
+"""Fitting a :class:`TableEncoder` to a table of any size; above 100,000 rows it corrects roles that
+a sample got wrong.
 
 Kind, text format, median, tails and distribution of a column are learned from a seeded sample of
 rows. The rows with the lowest and the highest value of every column are added to the sample, so
 that a flag that is set once in a billion rows does not look constant. Scales, ranges, shares of
-missing cells and counts of categories are those of all rows. A table with at most ``SAMPLE_ROWS``
-rows is used completely. What is usual in groups of rows is that of the sample.
+missing cells and counts of categories are those of all rows, and so is the number of distinct
+values by which a column is an identifier or free text. A table with at most ``SAMPLE_ROWS`` rows is
+used completely. What is usual in groups of rows is that of the sample.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -14,11 +16,12 @@ import numpy as np
 
 from odefs._progress import report_progress
 from odefs.engines.row_blocks import rows_at_once
-from odefs.tables.columns import Column, Columns
+from odefs.tables.columns import LARGE, Column, Columns
+from odefs.tables.encoder.distinct_values import DistinctValues
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import without_words
-from odefs.tables.encoder.roles import FREE_TEXT_SHARE
+from odefs.tables.encoder.roles import FREE_TEXT_SHARE, IDENTIFIER_NAME, IDENTIFIER_SHARE
 from odefs.tables.encoder.statistics import Centre, ColumnSummary, equal_where_nominal, spec_of
 from odefs.tables.notes import Exclusion
 from odefs.tables.table import Table
@@ -39,7 +42,9 @@ class ColumnExtremes:
     high: float | str | None = None
     rows: dict[str, int] = field(default_factory=dict)
     levels: set[str] = field(default_factory=set)
-    """Distinct categories, at most one more than are counted."""
+    """Distinct categories and integers beyond float64, at most one more than are counted."""
+    numbers: DistinctValues = field(default_factory=DistinctValues)
+    """Distinct numbers, of columns that are named like an identifier."""
 
     def add(self, column: Column, start: int) -> None:
         """Update from a batch that starts at row ``start``."""
@@ -49,14 +54,33 @@ class ColumnExtremes:
             # Codes of categories are in alphabetical order.
             cells = (column.category_codes if column.kind == "category" else column.values)[known]
             self._extend(column, int(known[cells.argmin()]), int(known[cells.argmax()]), start)
-            if column.kind == "category" and len(self.levels) <= MAX_DISTINCT:
-                used = np.unique(cells)[: MAX_DISTINCT + 1]
-                self.levels.update(column.levels[code] for code in used.tolist())
+            if column.kind == "category":
+                self._add_levels(column, cells)
+            elif column.kind == "number":
+                self._add_numbers(column, known)
+
+    def _add_numbers(self, column: Column, known: np.ndarray) -> None:
+        if IDENTIFIER_NAME.search(column.name):
+            self.numbers.add(column.values[known])
+        if column.exact is not None:
+            # Only the large ones: a batch without them has no exact digits.
+            large = known[np.abs(column.values[known]) >= LARGE]
+            self._add_levels(column.exact, column.exact.category_codes[large])
+
+    def _add_levels(self, column: Column, codes: np.ndarray) -> None:
+        if len(self.levels) <= MAX_DISTINCT:
+            used = np.unique(codes)[: MAX_DISTINCT + 1]
+            self.levels.update(column.levels[code] for code in used.tolist())
 
     def is_free_text(self, n_rows: int) -> bool:
         """Whether most of the rows of the whole table differ; many categories are not counted."""
         n_distinct = len(self.levels)
         return n_distinct > MAX_DISTINCT or n_distinct > FREE_TEXT_SHARE * n_rows
+
+    def is_identifier(self, n_known: float) -> bool:
+        """Whether nearly all known cells of the whole table differ."""
+        n_distinct = max(self.numbers.count, len(self.levels))
+        return len(self.levels) > MAX_DISTINCT or n_distinct >= IDENTIFIER_SHARE * n_known
 
     def _extend(self, column: Column, low: int, high: int, start: int) -> None:
         for name, row, sign in (("low", low, 1), ("high", high, -1)):
@@ -80,7 +104,7 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
     sample = table.column_rows(numbers, read)
     encoder.learn_columns(sample, names)
     # Values that repeat in the table may each occur once in a sample.
-    repeated = _wrongly_unique(encoder, extremes, n_rows)
+    repeated = _wrongly_unique(encoder, extremes, sample, n_rows)
     if repeated:
         encoder.learn_columns(sample, names, repeated)
     encoder.notes_ = [note.of_sample(numbers) for note in encoder.notes_]
@@ -109,15 +133,21 @@ def _sampled_rows(extremes: Iterable[ColumnExtremes], n_rows: int, seed: int) ->
 
 
 def _wrongly_unique(
-    encoder: ColumnEncoder, extremes: Mapping[str, ColumnExtremes], n_rows: int
+    encoder: ColumnEncoder, extremes: Mapping[str, ColumnExtremes], sample: Columns, n_rows: int
 ) -> list[str]:
     """Columns left out because their values differ in the sample, but not in the whole table."""
-    return [
-        name
-        for name, why in encoder.left_out_.items()
-        if why.kind in ("unique_text", "unique_codes", "mixed_dates")
-        and not extremes[name].is_free_text(n_rows)
-    ]
+    repeated = []
+    for name, why in encoder.left_out_.items():
+        if why.kind in ("unique_text", "unique_codes", "mixed_dates"):
+            differ = extremes[name].is_free_text(n_rows)
+        elif why.kind in ("unique_identifier", "nearly_unique_identifier"):
+            missing = without_words(sample[name], encoder.na).missing
+            differ = extremes[name].is_identifier(n_rows * float(1 - missing.mean()))
+        else:
+            continue
+        if not differ:
+            repeated.append(name)
+    return repeated
 
 
 def _leave_out_counters(

@@ -1,7 +1,7 @@
-"""Column roles: the type of each column, and whether it is used at all.
+"""Column roles: the type of each column, and why one is left out: constant, empty, mostly missing,
+an identifier, free text.
 
-Columns that cannot help (empty, constant, identifiers, free text) are left out with a reason. A
-column of measurements is never taken for an identifier: only integers that count the rows or are
+A column of measurements is never taken for an identifier: only integers that count the rows or are
 named like an identifier, and text that differs from row to row, are. Some identifiers occur twice,
 by mistake; foreign keys have few distinct values and are used as categories.
 """

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from odefs.tables.encoder.magnitudes import are_opposite, conversion, of_bare_numbers
 from odefs.tables.encoder.named_months import CLOCK, full_year, hour_of_day, named_month_date
 from odefs.tables.encoder.units import MIN_UNIT_SHARE, UNIT, common_unit, quantity, unit_key
 
@@ -161,17 +162,19 @@ def unit_of(name: str) -> str:
 def _with_unit(name: str, unit: str) -> TextFormat:
     """Return the format of numbers with a unit; numbers without one are in the same unit.
 
+    Magnitudes are converted to that of the column, in which numbers without one are ones.
     Percentages are read as fractions, plain numbers among them as they are.
     """
-    plain, key = TEXT_FORMATS[name].read, unit_key(unit)
+    plain, key, bare = TEXT_FORMATS[name].read, unit_key(unit), of_bare_numbers(unit)
     if unit == "%":
         return TextFormat(f"{name} (%)", "number", plain)
 
     def read(text: str) -> float:
         found = quantity(text)
         if found is None:
-            return np.nan if "%" in text else plain(text)
-        return plain(found.number) if unit_key(found.unit) == key else np.nan
+            return np.nan if "%" in text else plain(text) * bare
+        factor = conversion(unit_key(found.unit), key)
+        return np.nan if factor is None else plain(found.number) * factor
 
     return TextFormat(f"{name} ({unit})", "number", read)
 
@@ -209,7 +212,9 @@ def recognise(
     else:
         found = _best_format(texts, weights, tuple(TEXT_FORMATS.values()))
     if found is None:
-        return _format_with_unit(texts, weights, is_number)
+        # The sample may lack the few cells of another direction.
+        with_unit = _format_with_unit(texts, weights, is_number)
+        return None if with_unit and _are_opposite(levels, with_unit) else with_unit
     n_percent = float((weights * ["%" in text for text in texts]).sum())
     are_percentages = found in _NUMBERS and n_percent >= MIN_UNIT_SHARE * float(weights.sum())
     return _with_unit(found.name, "%") if are_percentages else found
@@ -226,6 +231,12 @@ def _format_with_unit(
         return None
     names = [style.name for style in (_NUMBERS[1:] if _points_are_thousands(bare) else _NUMBERS)]
     return _best_format(texts, weights, [_with_unit(name, unit) for name in names])
+
+
+def _are_opposite(levels: Sequence[str], style: TextFormat) -> bool:
+    unit = unit_key(unit_of(style.name))
+    others = {unit_key(one.unit) for text in levels if (one := quantity(text))}
+    return are_opposite({unit, *others})
 
 
 def _has_leading_zero(text: str) -> bool:

@@ -1,7 +1,8 @@
 """Units behind numbers: ``70.5 kg``, ``200km``, ``21 °C``, ``12 m²``, ``80 km/h``, ``3 years``.
 
-A column has a unit if nearly all of its cells have the same one. Codes such as ``12A``, ``3rd``,
-``10XL`` and ``5h30`` are not numbers with a unit.
+A column has a unit if nearly all of its cells have the same one, or one that converts to it
+(:mod:`odefs.tables.encoder.magnitudes`). Codes such as ``12A``, ``3rd``, ``10XL``, ``5h30`` and
+``711 ABC``, dates such as ``24 May`` and decades such as ``1960s`` are not numbers with a unit.
 """
 
 import re
@@ -11,6 +12,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+
+from odefs.tables.encoder.magnitudes import conversion, plain_magnitude
+from odefs.tables.encoder.unit_names import is_unit_name
 
 MIN_UNIT_SHARE = 0.9
 """Least share of cells with the unit of the column."""
@@ -32,8 +36,8 @@ class Quantity(NamedTuple):
 
     number: str
     unit: str
-    is_glued: bool
-    """Whether a whole number is followed by its unit without a space, as in codes."""
+    is_joined: bool
+    """Whether no space is between number and unit."""
 
 
 def quantity(text: str) -> Quantity | None:
@@ -42,8 +46,7 @@ def quantity(text: str) -> Quantity | None:
     match = _CELL.match(text) if len(text) <= LONGEST else None
     if match is None or match["unit"].lower() in NOT_UNITS:
         return None
-    number = match["number"].strip()
-    return Quantity(number, match["unit"], not match["space"] and number.isdigit())
+    return Quantity(match["number"].strip(), match["unit"], not match["space"])
 
 
 def unit_key(unit: str) -> str:
@@ -65,15 +68,34 @@ def common_unit(texts: Sequence[str], weights: np.ndarray, is_number: bool = Fal
             shares[unit_key(one.unit)] += weight
     if not shares:
         return None
-    ((key, weight),) = shares.most_common(1)
-    ours = [one for one in found if one is not None and unit_key(one.unit) == key]
+    ((key, _),) = shares.most_common(1)
+    alike = {other for other in shares if conversion(other, key) is not None}
+    ours = [one for one in found if one is not None and unit_key(one.unit) in alike]
+    weight = sum(shares[other] for other in alike)
     if weight < MIN_UNIT_SHARE * weights.sum() or len({one.number for one in ours}) < MIN_NUMBERS:
         return None
-    if not is_number and all(one.is_glued for one in ours) and _may_be_codes(key, weights):
+    if not is_number and _may_be_codes(key, ours, weights):
         return None
-    return Counter(one.unit for one in ours).most_common(1)[0][0]
+    if plain := plain_magnitude(key, alike, all(one.is_joined for one in ours)):
+        return plain
+    return Counter(one.unit for one in ours if unit_key(one.unit) == key).most_common(1)[0][0]
 
 
-def _may_be_codes(unit: str, weights: np.ndarray) -> bool:
-    """Whether whole numbers with a suffix may be codes: ``12A``, or different in every row."""
-    return (len(unit) == 1 and unit not in SINGLE) or bool((weights == 1).all())
+def _may_be_codes(unit: str, cells: Sequence[Quantity], weights: np.ndarray) -> bool:
+    """Whether whole numbers with a suffix may be codes, dates, decades or times of day.
+
+    Without a space, that is so for most single letters and if each row has another number.
+    """
+    if not all(one.number.isdigit() for one in cells):
+        return False
+    if not is_unit_name(unit) or _are_times(unit, cells):
+        return True
+    is_letter = len(unit) == 1 and unit not in SINGLE
+    return all(one.is_joined for one in cells) and (is_letter or bool((weights == 1).all()))
+
+
+def _are_times(unit: str, cells: Sequence[Quantity]) -> bool:
+    """Whether half of the cells are decades (``1960s``) or times of day (``1030h``)."""
+    lengths = {"s": (4,), "h": (3, 4)}.get(unit, ())
+    n_times = sum(one.is_joined and len(one.number) in lengths for one in cells)
+    return 2 * n_times >= len(cells)

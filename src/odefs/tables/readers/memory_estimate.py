@@ -1,4 +1,4 @@
-"""Memory estimates for a run on a file: whether it is read whole or in parts.
+"""Whether a file is read whole or in parts (``fits``), from estimates of the memory of a run.
 
 File formats differ a hundredfold in what a byte expands to: a flag takes an eighth of a byte in
 parquet, two bytes in a csv file, and 35 in a run. So cells are counted, from metadata where a file

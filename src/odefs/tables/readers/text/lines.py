@@ -1,4 +1,4 @@
-"""Lines of a text file split into fields, at a delimiter or at runs of spaces."""
+"""Lines of a text file split into fields, and whether runs of spaces separate them."""
 
 import csv
 from collections import Counter
