@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 import odefs
 from odefs.datasets.transactions import transactions_path
 from odefs.exceptions import TableError
+from odefs.tables.displayed_rows import shown_names
 from odefs.tables.messages.reasons import kind
 from odefs.tables.messages.values import HIDDEN
 
@@ -191,6 +192,13 @@ def test_numbers_of_the_top_rows_name_these_rows(convert):
     assert [row[0].value for row in found.explain(top).reasons()] == [80, 70, 60]
     assert found.reasons(top) == found.reasons([90, 40, 17])
     assert list(found.explain(top).row_names) == [90, 40, 17]
+
+
+def test_one_row_is_explained_without_listing_or_sorting_all():
+    found = odefs.detect(numbered(), **FAST)
+    assert shown_names(found) == ("row", range(1, 201))
+    assert found.explain(40).row_names == [40]
+    assert "extent" not in vars(found), "it sorts the scores"
 
 
 @pytest.mark.parametrize("start", [0, 1000])

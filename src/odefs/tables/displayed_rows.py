@@ -8,18 +8,21 @@ positions among the held rows, "numbers" are positions in the table; both count 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from odefs._row_selection import frame_index, index_labels
 from odefs.inspection.explanation import Reason
 from odefs.kernels.row_reductions import counts_above, row_chunks
-from odefs.tables.checks.record import ValueCheck
 from odefs.tables.drift import ColumnDrift
 from odefs.tables.frames import column_cells
 from odefs.tables.notes import Note
 from odefs.tables.table import HeldTable, Table
+
+if TYPE_CHECKING:
+    # The package imports this module.
+    from odefs.tables.checks.record import ValueCheck
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +168,17 @@ def shown_names(found: Hiding, first: int = 1) -> tuple[str, Sequence[object]]:
     Files and the command line count from 1, as spreadsheets do, Python from 0.
     """
     if _are_numbered(found):
-        return "row", (extent_of(found).numbers + first).tolist()
+        return "row", _row_numbers(found, first)
     return found.identifier, found.row_names
+
+
+def _row_numbers(found: Hiding, first: int) -> Sequence[int]:
+    """Return the numbers of the held rows in the table; those of a whole table are not listed."""
+    part: Extent | None = getattr(found, "part", None)
+    if part is None:
+        return range(first, found.scores.size + first)
+    numbers: list[int] = (part.numbers + first).tolist()
+    return numbers
 
 
 def shown_notes(found: Hiding) -> list[Note]:
@@ -174,7 +186,7 @@ def shown_notes(found: Hiding) -> list[Note]:
     return [note for note in found.notes if not note.names(found.hidden)]
 
 
-def numbered_checks(found: Hiding, first: int = 1) -> list[ValueCheck]:
+def numbered_checks(found: Hiding, first: int = 1) -> "list[ValueCheck]":
     """Return values to check with names as in :func:`shown_names`."""
     checks: Sequence[ValueCheck] = getattr(found, "checks", ())
     if not _are_numbered(found):
@@ -182,7 +194,7 @@ def numbered_checks(found: Hiding, first: int = 1) -> list[ValueCheck]:
     return [replace(check, names=tuple(row + first for row in check.rows)) for check in checks]
 
 
-def shown_checks(found: Hiding, first: int = 1) -> list[ValueCheck]:
+def shown_checks(found: Hiding, first: int = 1) -> "list[ValueCheck]":
     """Return values to check outside of hidden columns, with names as in :func:`shown_names`."""
     return [check for check in numbered_checks(found, first) if not check.concerns(found.hidden)]
 
