@@ -229,6 +229,20 @@ def test_values_to_check_name_rows_as_frames_do():
         assert listed["names"] == listed["rows"] == [row + 1 for row in own.rows], "as in files"
 
 
+def test_notes_name_rows_as_values_to_check_do():
+    words = ["unknown" if row == 50 else f"{row % 7}.5" for row in range(200)]
+    found = odefs.detect(numbered().with_columns(words=pl.Series(words)))
+    (note,) = [note for note in found.notes if note.kind == "unreadable_cells"]
+    (check,) = [check for check in found.checks if check.replaces(note)]
+    assert (note.row,) == check.rows == (50,)
+    assert "in row 50)" in str(note)
+    again = found.with_answers(found.review())
+    assert again.notes == found.notes
+    (listed,) = [one for one in found.report().summary["notes"] if one["kind"] == note.kind]
+    assert listed["row"] == 51, "as in files"
+    assert "in row 51)" in listed["message"]
+
+
 def test_explanations_name_their_rows():
     keys = [f"k{i}" for i in range(200)]
     with_id = odefs.detect(numbered().with_columns(key=pl.Series(keys)), id="key", **FAST)

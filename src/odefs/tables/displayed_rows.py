@@ -182,8 +182,11 @@ def _row_numbers(found: Hiding, first: int) -> Sequence[int]:
 
 
 def shown_notes(found: Hiding) -> list[Note]:
-    """Return notes that do not concern hidden columns, because notes may quote cells."""
-    return [note for note in found.notes if not note.names(found.hidden)]
+    """Return notes that do not concern hidden columns, because notes may quote cells.
+
+    Rows count from 1, for files and the command line.
+    """
+    return [note.numbered(first=1) for note in found.notes if not note.names(found.hidden)]
 
 
 def numbered_checks(found: Hiding, first: int = 1) -> "list[ValueCheck]":
