@@ -205,7 +205,7 @@ def shown_checks(found: Hiding, first: int = 1) -> "list[ValueCheck]":
 def shown_drift(found: Hiding, drift: Sequence[ColumnDrift]) -> list[ColumnDrift]:
     """Return the drift from training, without categories and numbers of hidden columns."""
     return [
-        entry._replace(unseen=[], cut=None) if entry.column in found.hidden else entry
+        entry._replace(unseen=[], cut=None, unit="") if entry.column in found.hidden else entry
         for entry in drift
     ]
 

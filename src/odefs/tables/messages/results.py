@@ -11,6 +11,7 @@ from odefs.tables.messages.values import (
     listed,
     number,
     percent,
+    quantity,
     shortened,
     without_controls,
 )
@@ -218,7 +219,7 @@ def drift(entry: "ColumnDrift") -> str:
     if entry.missing_now != entry.missing_before:
         parts.append(f"{entry.missing_now:.2%} missing, {entry.missing_before:.2%} in training")
     if entry.cut is not None:
-        above = f"{_share(entry.above_now)} of the values above {number(entry.cut)}"
+        above = f"{_share(entry.above_now)} of the values above {quantity(entry.cut, entry.unit)}"
         parts.append(f"{above}, {_share(entry.above_before)} in training")
     elif entry.shift:
         parts.append(f"the distribution differs in {_share(entry.shift)} of the values")
