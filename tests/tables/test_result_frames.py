@@ -257,6 +257,18 @@ def test_explanations_name_their_rows():
     assert list(hidden.explain("k40").row_names) == [40]
 
 
+def test_numbers_are_positions_among_the_explained_rows():
+    explained = odefs.detect(numbered(), **FAST).explain([90, 40, 1, 0])
+    for shown in (explained, explained.top(1)):
+        assert [row[0].value for row in shown.reasons([1, 0])] == [70, 80]
+        assert shown.reasons("40") == shown.reasons(1)
+        assert shown.reasons("0") == shown.reasons(3)
+        with pytest.raises(ValueError, match=r"explained rows, 0 to 3, .*pass '90' as text"):
+            shown.reasons(90)
+        with pytest.raises(ValueError, match=r"rows holds 7, .*pass a position\."):
+            shown.reasons([0, 7])
+
+
 def test_explanations_of_pipelines_have_the_index_of_their_frame():
     frame = numbered().to_pandas().set_axis([f"k{i}" for i in range(200)])
     pipeline = make_pipeline(odefs.TableEncoder(), FAST["model"]).fit(frame)
