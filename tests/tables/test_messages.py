@@ -314,6 +314,15 @@ def test_shares_of_rows_are_never_rounded_to_none_or_all():
     )
 
 
+def test_far_more_flagged_rows_are_compared_with_the_training_table():
+    far_more = "far more than a table like the training table would have"
+    assert messages.many_more_flagged(0.0367, 0.0067) == (
+        f"3.67% of the rows are flagged, 0.67% in training: {far_more}."
+    )
+    assert messages.flagged_share(0.0367, 0.0067, many_more=True).endswith(far_more)
+    assert "far more" not in messages.flagged_share(0.0067, 0.0067)
+
+
 def test_what_the_model_relies_on():
     assert messages.noise([]) == ""
     assert messages.noise(list("abcdefgh")).endswith("a, b, c, d, e, f and 2 more.")

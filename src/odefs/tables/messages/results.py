@@ -252,7 +252,7 @@ def flagged_share(share: float, in_training: float | None, many_more: bool = Fal
     return f"Flagged: {share:.2%} of the rows{before}{FAR_MORE if many_more else ''}"
 
 
-FAR_MORE = ": far more than in a table like it"
+FAR_MORE = ": far more than a table like the training table would have"
 
 
 def many_more_flagged(share: float, in_training: float) -> str:
