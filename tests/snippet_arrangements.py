@@ -1,4 +1,4 @@
-"""Arrangements of the rules in ``snippets.py`` by name, each a context manager on a folder."""
+"""Arrangements of the rules in ``snippet_rules.py`` by name, each a context manager on a folder."""
 
 import json
 import re

@@ -185,6 +185,19 @@ def test_check_passes_and_fails(folder, tmp_path):
     assert {entry["column"] for entry in failed["drift"]} >= {"amount"}
 
 
+def test_drift_has_the_unit_of_the_cells(tmp_path):
+    for name, first in (("t.csv", 0), ("later.csv", 10)):
+        cells = {"a": [f"{first + row % 20} kg" for row in range(200)], "b": list(range(10)) * 20}
+        pl.DataFrame(cells).write_csv(tmp_path / name)
+    saved = odefs("detect", "t.csv", "--save", "m.odefs", "--no-checks", "--quiet", cwd=tmp_path)
+    assert saved.returncode == 0, saved.stderr
+    line = ("later.csv", "--json")
+    checked = document(odefs("check", *line, "--model", "m.odefs", cwd=tmp_path), "check")
+    scored = document(odefs("score", "m.odefs", *line, cwd=tmp_path), "score")
+    for entries in (checked["drift"], scored["drift"]["columns"]):
+        assert [(entry["column"], entry.get("unit")) for entry in entries] == [("a", "kg")]
+
+
 @pytest.mark.parametrize("command", ["report", "detect", "score"])
 def test_reports_are_documents_of_the_same_kind(folder, command, tmp_path):
     path = tmp_path / "r.json"

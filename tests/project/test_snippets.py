@@ -15,21 +15,17 @@ from locations import ROOT
 from recipe_pages import Command, File, steps_of
 from review_server import launch
 from snippet_files import prepare
-from snippet_settings import SECONDS, Setting, answers, background
-from snippets import (
+from snippet_rules import (
     AS_IT_STANDS,
     CATEGORIES,
-    FAST_PAGES,
     NOT_RUN,
     OF_TEST_SNIPPETS,
     RECIPE,
     RULES,
-    SNIPPETS,
     WORKFLOW,
-    category_of,
-    counts,
-    rule_of,
 )
+from snippet_settings import SECONDS, Setting, answers, background
+from snippets import FAST_PAGES, SNIPPETS, category_of, counts, rule_of
 
 EXTRAS = set(
     tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]

@@ -292,7 +292,7 @@ def test_text_among_numbers(in_memory, tmp_path, monkeypatch):
     found = detect_table(table.load() if in_memory else table, model, odefs.TableEncoder())
     assert [spec.kind for spec in found.encoder.specs_] == ["number", "number"]
     (note,) = [note for note in found.notes if note.kind == "unreadable_cells"]
-    assert prices[note.row - 1] == note.value == "unknown"
+    assert prices[note.row] == note.value == "unknown"
     assert note.is_sampled
     assert found.n_rows == n
 

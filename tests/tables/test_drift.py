@@ -1,12 +1,15 @@
 """Drift of distributions and of the share of flagged rows: found where it is, not by chance."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import polars as pl
 import pytest
 
 import odefs
-from odefs.tables import drift
+from odefs.tables import drift, messages
 from odefs.tables.detect import score_table
+from odefs.tables.displayed_rows import shown_drift
 from odefs.tables.drift import ColumnDrift, DriftCounts, flags_many_more
 from odefs.tables.encoder.distribution import counts_below, cut_points
 from odefs.tables.encoder.statistics import learn_spec
@@ -100,6 +103,24 @@ def test_cut_points_lie_between_values(values):
     assert not set(cuts) & set(values)
     assert len(cuts) == len(set(values)) - 1
     assert counts_below(cuts, known).tolist() == [*range(1, len(cuts) + 1), len(values)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "unit", "shown"), [("{} kg", "kg", "9.5 kg"), ("{}%", "%", "9.5%"), ("{}", "", "9.5")]
+)
+def test_the_cut_is_shown_in_the_unit_of_the_cells(cell, unit, shown):
+    def texts(first):
+        return pl.DataFrame({"a": [cell.format(first + row % 20) for row in range(400)]})
+
+    found = odefs.detect(texts(0), model=odefs.LeSiNN(scaling="none", random_state=0))
+    _, (entry,) = score_table(table_of(texts(10)), found.model, found.encoder)
+    assert entry.unit == unit
+    (listed,) = drift.as_plain([entry])
+    assert listed.get("unit", "") == unit
+    assert ("unit" in listed) == bool(unit)
+    assert f"100.00% of the values above {shown}, 50.00% in training" in messages.drift(entry)
+    hidden = SimpleNamespace(hidden=frozenset("a"))
+    assert shown_drift(hidden, [entry])[0].unit == ""
 
 
 def test_missing_values_are_no_shift():

@@ -152,9 +152,26 @@ def test_names_are_listed_up_to_a_number_and_have_no_control_characters():
 
 def test_notes_on_a_sample_have_the_rows_of_the_table():
     note = EXAMPLES["unreadable_cells"].of_sample([3 * row for row in range(10)])
-    assert (note.row, note.is_sampled) == (19, True)
-    assert str(note).endswith("'x' in row 19) (counted in a sample of the rows)")
+    assert (note.row, note.is_sampled) == (21, True)
+    assert str(note).endswith("'x' in row 21) (counted in a sample of the rows)")
     assert EXAMPLES["leading_zeros"].of_sample([]) == EXAMPLES["leading_zeros"]
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_rows_of_the_table_count_from_1_in_files(kind):
+    note = EXAMPLES[kind]
+    shown = note.numbered(first=1)
+    assert shown.numbered(first=1) == shown, "once"
+    assert shown.numbered(first=0) == note
+    moved = kind in ("unreadable_cells", "few_numbers", "mixed_cells")
+    assert shown.row == (note.row + 1 if moved else note.row)
+    assert "first_row" not in as_plain(shown)
+
+
+def test_rows_of_a_sheet_are_those_of_the_table():
+    note = EXAMPLES["sheet_rows"]
+    assert "row 0 is row 5 of the sheet, row 154 is row 159" in str(note)
+    assert "row 1 is row 5 of the sheet, row 155 is row 159" in str(note.numbered(first=1))
 
 
 def test_notes_as_plain_values_have_what_applies():
@@ -295,6 +312,15 @@ def test_shares_of_rows_are_never_rounded_to_none_or_all():
     assert "under 0.01% of the values" in messages.drift(
         ColumnDrift("a", 0.00002, [], 0.0, 0.0, 0.0)
     )
+
+
+def test_far_more_flagged_rows_are_compared_with_the_training_table():
+    far_more = "far more than a table like the training table would have"
+    assert messages.many_more_flagged(0.0367, 0.0067) == (
+        f"3.67% of the rows are flagged, 0.67% in training: {far_more}."
+    )
+    assert messages.flagged_share(0.0367, 0.0067, many_more=True).endswith(far_more)
+    assert "far more" not in messages.flagged_share(0.0067, 0.0067)
 
 
 def test_what_the_model_relies_on():

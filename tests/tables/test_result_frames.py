@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 import odefs
 from odefs.datasets.transactions import transactions_path
 from odefs.exceptions import TableError
+from odefs.tables.displayed_rows import shown_names
 from odefs.tables.messages.reasons import kind
 from odefs.tables.messages.values import HIDDEN
 
@@ -193,6 +194,13 @@ def test_numbers_of_the_top_rows_name_these_rows(convert):
     assert list(found.explain(top).row_names) == [90, 40, 17]
 
 
+def test_one_row_is_explained_without_listing_or_sorting_all():
+    found = odefs.detect(numbered(), **FAST)
+    assert shown_names(found) == ("row", range(1, 201))
+    assert found.explain(40).row_names == [40]
+    assert "extent" not in vars(found), "it sorts the scores"
+
+
 @pytest.mark.parametrize("start", [0, 1000])
 def test_the_index_of_the_top_rows_names_these_rows(start):
     frame = numbered().to_pandas().set_axis(range(start, start + 200))
@@ -221,6 +229,20 @@ def test_values_to_check_name_rows_as_frames_do():
         assert listed["names"] == listed["rows"] == [row + 1 for row in own.rows], "as in files"
 
 
+def test_notes_name_rows_as_values_to_check_do():
+    words = ["unknown" if row == 50 else f"{row % 7}.5" for row in range(200)]
+    found = odefs.detect(numbered().with_columns(words=pl.Series(words)))
+    (note,) = [note for note in found.notes if note.kind == "unreadable_cells"]
+    (check,) = [check for check in found.checks if check.replaces(note)]
+    assert (note.row,) == check.rows == (50,)
+    assert "in row 50)" in str(note)
+    again = found.with_answers(found.review())
+    assert again.notes == found.notes
+    (listed,) = [one for one in found.report().summary["notes"] if one["kind"] == note.kind]
+    assert listed["row"] == 51, "as in files"
+    assert "in row 51)" in listed["message"]
+
+
 def test_explanations_name_their_rows():
     keys = [f"k{i}" for i in range(200)]
     with_id = odefs.detect(numbered().with_columns(key=pl.Series(keys)), id="key", **FAST)
@@ -233,6 +255,18 @@ def test_explanations_name_their_rows():
             assert shown.index("k40") < shown.index("k90")
     hidden = odefs.detect(numbered().to_pandas().assign(key=keys), id="key", hide=["key"], **FAST)
     assert list(hidden.explain("k40").row_names) == [40]
+
+
+def test_numbers_are_positions_among_the_explained_rows():
+    explained = odefs.detect(numbered(), **FAST).explain([90, 40, 1, 0])
+    for shown in (explained, explained.top(1)):
+        assert [row[0].value for row in shown.reasons([1, 0])] == [70, 80]
+        assert shown.reasons("40") == shown.reasons(1)
+        assert shown.reasons("0") == shown.reasons(3)
+        with pytest.raises(ValueError, match=r"explained rows, 0 to 3, .*pass '90' as text"):
+            shown.reasons(90)
+        with pytest.raises(ValueError, match=r"rows holds 7, .*pass a position\."):
+            shown.reasons([0, 7])
 
 
 def test_explanations_of_pipelines_have_the_index_of_their_frame():

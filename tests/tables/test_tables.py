@@ -215,7 +215,7 @@ def test_suspicious_codes_are_reported():
 def test_a_column_that_changes_half_way_is_told():
     values = [str(i % 9) for i in range(50)] + ["x", "y"] * 25
     notes = TableEncoder().fit(pd.DataFrame({"c": values})).notes_
-    assert notes == [Note("mixed_cells", "c", row=51, share=0.5)]
+    assert notes == [Note("mixed_cells", "c", row=50, share=0.5)]
 
 
 def test_a_missing_column_is_named(frame):

@@ -122,7 +122,7 @@ class _RowExplanations:
 
         Parameters
         ----------
-        rows : int or array-like of int or bool, optional
+        rows : int, str, or array-like of int, bool or str, optional
             As in :meth:`reasons`.
 
         Returns
@@ -156,9 +156,25 @@ class _RowExplanations:
         return made if self.shown is None else replace(made, data=self.shown)
 
     def _row_numbers(self, rows: npt.ArrayLike | None) -> np.ndarray:
+        """Positions among the explained rows; text names rows."""
         if rows is None:
             return np.arange(len(self))
-        return read_rows(rows).numbers(len(self), self.row_names)
+        chosen = read_rows(rows)
+        if chosen.kind == "numbers" and len(self):
+            self._require_positions(chosen.values.tolist())
+        return chosen.numbers(len(self), self.row_names)
+
+    def _require_positions(self, rows: Sequence[int]) -> None:
+        """Raise if numbers are no positions, with a way out if they are names of rows."""
+        wrong = next((row for row in rows if not 0 <= row < len(self)), None)
+        if wrong is None or self.row_names is None:
+            return
+        is_name = str(wrong) in map(str, self.row_names)
+        raise ValueError(
+            f"rows holds {wrong}, but numbers are positions among the explained rows, 0 to "
+            f"{len(self) - 1}, not their row_names: pass "
+            + (f"{str(wrong)!r} as text for the row of that name." if is_name else "a position.")
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,7 +196,8 @@ class Explanation(_RowExplanations):
         score. :meth:`resembles` names the answered rows.
     row_names : sequence or None
         Names of the rows in the table that they come from: ids, labels of a pandas index, or row
-        numbers from 0. ``None`` if the rows were given as a matrix.
+        numbers from 0. ``None`` if the rows were given as a matrix. :meth:`reasons` takes them as
+        text.
     shown : array or None
         For a table: ``data`` as it is displayed, with dates and durations, which are seconds in
         ``data``, as text.
@@ -229,8 +246,9 @@ class Explanation(_RowExplanations):
         Parameters
         ----------
         rows : int, str, or array-like of int, bool or str, optional
-            Numbers of the explained rows from 0, a mask with one value per row, or names of rows
-            (:attr:`row_names`); by default all rows.
+            Integers are positions among the explained rows, from 0, even if :attr:`row_names` are
+            integers too; booleans a mask with one value per row; text names rows by
+            :attr:`row_names`. By default all rows.
         k : int
             The largest number of reasons for a row.
 
@@ -332,8 +350,9 @@ class TopExplanation(_RowExplanations):
         Parameters
         ----------
         rows : int, str, or array-like of int, bool or str, optional
-            Numbers of the explained rows from 0, a mask with one value per row, or names of rows
-            (:attr:`row_names`); by default all rows.
+            Integers are positions among the explained rows, from 0, even if :attr:`row_names` are
+            integers too; booleans a mask with one value per row; text names rows by
+            :attr:`row_names`. By default all rows.
         k : int, optional
             The largest number of reasons for a row; by default all columns that were kept.
 

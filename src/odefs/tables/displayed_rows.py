@@ -169,13 +169,25 @@ def shown_names(found: Hiding, first: int = 1) -> tuple[str, Sequence[object]]:
     Files and the command line count from 1, as spreadsheets do, Python from 0.
     """
     if _are_numbered(found):
-        return "row", (extent_of(found).numbers + first).tolist()
+        return "row", _row_numbers(found, first)
     return found.identifier, found.row_names
 
 
+def _row_numbers(found: Hiding, first: int) -> Sequence[int]:
+    """Return the numbers of the held rows in the table; those of a whole table are not listed."""
+    part: Extent | None = getattr(found, "part", None)
+    if part is None:
+        return range(first, found.scores.size + first)
+    numbers: list[int] = (part.numbers + first).tolist()
+    return numbers
+
+
 def shown_notes(found: Hiding) -> list[Note]:
-    """Return notes that do not concern hidden columns, because notes may quote cells."""
-    return [note for note in found.notes if not note.names(found.hidden)]
+    """Return notes that do not concern hidden columns, because notes may quote cells.
+
+    Rows count from 1, for files and the command line.
+    """
+    return [note.numbered(first=1) for note in found.notes if not note.names(found.hidden)]
 
 
 def with_names(
@@ -209,7 +221,7 @@ def shown_checks(found: Hiding, first: int = 1) -> list[ValueCheck]:
 def shown_drift(found: Hiding, drift: Sequence[ColumnDrift]) -> list[ColumnDrift]:
     """Return the drift from training, without categories and numbers of hidden columns."""
     return [
-        entry._replace(unseen=[], cut=None) if entry.column in found.hidden else entry
+        entry._replace(unseen=[], cut=None, unit="") if entry.column in found.hidden else entry
         for entry in drift
     ]
 

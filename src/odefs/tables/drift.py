@@ -14,6 +14,7 @@ import numpy as np
 from odefs.tables.columns import Column
 from odefs.tables.encoder.distribution import counts_below
 from odefs.tables.encoder.encode import ColumnSpec
+from odefs.tables.encoder.text_formats import unit_of
 
 NOTABLE = 0.05
 """Change in the share of missing cells that is worth reporting."""
@@ -47,6 +48,8 @@ class ColumnDrift(NamedTuple):
     above_before: float = 0.0
     """Share of the training values above it."""
     above_now: float = 0.0
+    unit: str = ""
+    """Unit of numbers that are text in the table; ``%`` if ``cut`` is a fraction."""
 
     @property
     def largest(self) -> float:
@@ -99,7 +102,8 @@ class DriftCounts:
     def drift(self, spec: ColumnSpec) -> ColumnDrift:
         n = max(1, self.n_rows)
         shares = self.outside / n, sorted(self.unseen), self.unseen_rows / n
-        found = ColumnDrift(spec.name, *shares, spec.missing_share, self.missing / n)
+        unit = unit_of(spec.style)
+        found = ColumnDrift(spec.name, *shares, spec.missing_share, self.missing / n, unit=unit)
         return found if self.below is None else self._with_shift(found, spec, self.below)
 
     def _with_shift(self, found: ColumnDrift, spec: ColumnSpec, below: np.ndarray) -> ColumnDrift:
@@ -140,5 +144,8 @@ def _divergence(share: float, other: float) -> float:
 
 
 def as_plain(drift: list[ColumnDrift]) -> list[dict[str, object]]:
-    """Return notable entries for JSON."""
-    return [entry._asdict() for entry in drift if entry.is_notable]
+    """Return notable entries for JSON; the unit only where there is one."""
+    found = [entry._asdict() for entry in drift if entry.is_notable]
+    return [
+        {name: value for name, value in entry.items() if name != "unit" or value} for entry in found
+    ]

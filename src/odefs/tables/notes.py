@@ -57,6 +57,8 @@ ReviewNote = Literal["answers"]
 GroupNote = Literal["groups", "single_group", "pooled_groups", "unknown_groups"]
 """On the groups of rows within which values are compared."""
 NoteKind = Literal[ReadingNote, ColumnNote, WritingNote, ReviewNote, GroupNote]
+ON_TABLE_ROWS: tuple[NoteKind, ...] = ("unreadable_cells", "few_numbers", "mixed_cells")
+"""Kinds whose ``row`` is a row of the table, not of a file."""
 
 ExclusionKind = Literal[
     "opaque_cells",
@@ -95,7 +97,8 @@ class Note:
     columns: tuple[str, ...] = ()
     """Further columns that the note names."""
     row: int | None = None
-    """Number of a row of the table, or of a sheet in notes on where the table is, from 1."""
+    """Number of a row of the table, from ``first_row``; of a row of the sheet, from 1, in notes on
+    where the table is."""
     line: int | None = None
     """Number of a line of the file, from 1."""
     count: int | None = None
@@ -117,6 +120,8 @@ class Note:
     """Other parts of the text, such as ``currencies``; units, ranges of cells, names of sheets."""
     is_sampled: bool = False
     """Whether row and count refer to a sample of the table."""
+    first_row: Literal[0, 1] = 0
+    """Number of the first row of the table: 0 in Python, 1 in files and on the command line."""
 
     def __str__(self) -> str:
         from odefs.tables.messages import note_message
@@ -131,8 +136,15 @@ class Note:
         """Return the note for the full table, of which rows ``numbers`` (from 0) were sampled."""
         if self.row is None and self.count is None:
             return self
-        row = None if self.row is None else int(numbers[self.row - 1]) + 1
+        row = None if self.row is None else int(numbers[self.row])
         return replace(self, row=row, is_sampled=True)
+
+    def numbered(self, first: Literal[0, 1]) -> "Note":
+        """Return the note with rows of the table counted from ``first``."""
+        row = self.row
+        if row is not None and self.kind in ON_TABLE_ROWS:
+            row += first - self.first_row
+        return replace(self, row=row, first_row=first)
 
 
 @dataclass(frozen=True)
@@ -184,7 +196,8 @@ class FlagConvention:
 
 def as_plain(record: Note | Exclusion | FlagConvention) -> dict[str, object]:
     """Return the fields that apply, and the message, for JSON."""
-    values = {field.name: getattr(record, field.name) for field in fields(record)}
+    names = (field.name for field in fields(record) if field.name != "first_row")
+    values = {name: getattr(record, name) for name in names}
     return {name: _plain(v) for name, v in values.items() if _applies(v)} | {"message": str(record)}
 
 

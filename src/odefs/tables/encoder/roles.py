@@ -220,7 +220,7 @@ def _recognised(
         example = Note(
             "unreadable_cells",
             column.name,
-            row=row + 1,
+            row=row,
             count=count,
             value=column.at(row),
             format=style.name,
@@ -265,7 +265,7 @@ def _half_numbers(column: Column, counts: np.ndarray) -> list[Note]:
         return []
     is_number = np.append(numbers, False)[column.category_codes]
     change = int(np.flatnonzero(is_number != is_number[0])[0])
-    return [Note("mixed_cells", column.name, row=change + 1, share=float(share))]
+    return [Note("mixed_cells", column.name, row=change, share=float(share))]
 
 
 def _converted(column: Column, style: TextFormat) -> Column:

@@ -47,8 +47,12 @@ def _rows_below(note: Note) -> str:
 
 
 def _sheet_rows(note: Note) -> str:
-    last = f", row {note.count:,} is row {note.value}" if note.count != 1 else ""
-    return f"rows of the table are numbered from 1: row 1 is row {note.row} of the sheet{last}"
+    first, n_rows = note.first_row, note.count or 0
+    last = f", row {n_rows - 1 + first:,} is row {note.value}" if n_rows != 1 else ""
+    return (
+        f"rows of the table are numbered from {first}: row {first} is row {note.row} of the sheet"
+        f"{last}"
+    )
 
 
 def _other_tables(note: Note) -> str:

@@ -11,6 +11,7 @@ from odefs.tables.messages.values import (
     listed,
     number,
     percent,
+    quantity,
     shortened,
     without_controls,
 )
@@ -218,7 +219,7 @@ def drift(entry: "ColumnDrift") -> str:
     if entry.missing_now != entry.missing_before:
         parts.append(f"{entry.missing_now:.2%} missing, {entry.missing_before:.2%} in training")
     if entry.cut is not None:
-        above = f"{_share(entry.above_now)} of the values above {number(entry.cut)}"
+        above = f"{_share(entry.above_now)} of the values above {quantity(entry.cut, entry.unit)}"
         parts.append(f"{above}, {_share(entry.above_before)} in training")
     elif entry.shift:
         parts.append(f"the distribution differs in {_share(entry.shift)} of the values")
@@ -251,7 +252,7 @@ def flagged_share(share: float, in_training: float | None, many_more: bool = Fal
     return f"Flagged: {share:.2%} of the rows{before}{FAR_MORE if many_more else ''}"
 
 
-FAR_MORE = ": far more than in a table like it"
+FAR_MORE = ": far more than a table like the training table would have"
 
 
 def many_more_flagged(share: float, in_training: float) -> str:
