@@ -181,7 +181,7 @@ def test_text_that_is_declared_to_be_numbers_is_not_called_empty():
     )
     encoder = TableEncoder(number=["none", "few"]).fit(frame)
     assert encoder.left_out_ == {"none": Exclusion("no_numbers")}
-    given = {"row": 1, "value": "word 0", "format": "numbers", "limit": 40}
+    given = {"row": 0, "value": "word 0", "format": "numbers", "limit": 40}
     assert encoder.notes_ == [
         Note("few_numbers", "none", count=0, **given),
         Note("few_numbers", "few", count=3, **given),
