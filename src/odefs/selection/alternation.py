@@ -86,11 +86,14 @@ def alternate(
     ``start`` is at equal weights.
     """
     n = start.G.shape[0]
+    # Not 1: from there the solver stays near 1 and selects nothing.
     w = np.zeros((n, start.G.shape[2]))
     point = _Point(np.arange(n), w, start, start.example_losses(w))
+    # Line 6: w0 with every example.
     point, n_steps = _weight_step(
         point, linearise, everyone(point.example_losses), solver, tol, max_steps
     )
+    # Lines 8 and 9. In the loop they follow line 10 and serve the next round.
     pace = pacing.first(point.example_losses)
     last = point.value(pace)
     traces: list[list[float]] = [[value] for value in last.tolist()]
@@ -101,7 +104,10 @@ def alternate(
         pace = pacing.next(point.example_losses, pace)
         now = point.value(pace)
         extend_traces(traces, point.who, now.tolist())
+        # Relative to at least 1, since the objective is a difference of losses and age that may be
+        # near 0.
         converged = pace.settled & (last - now <= tol * np.maximum(1.0, np.abs(now)))
+        # Components that reach the last round leave as they are, with converged = False.
         leaving = converged if round_ < MAX_ROUNDS else np.ones_like(converged)
         final = _Final(point, pace, n_steps, converged, point.w).of(np.flatnonzero(leaving))
         if final.who.size and tol < EARLY_STOPPING:
@@ -174,6 +180,7 @@ def _outcome(final: _Final, k: int, trace: list[float]) -> LearnedWeights:
     """The result of component ``k`` of those that have finished."""
     point, pace = final.point, final.pace
     w, v, G, n_outliers = point.w[k], pace.v[k], point.objective.G[k], point.objective.n_outliers
+    # v is never all 0 (examples_below).
     gap = w * ((v / v.sum()) @ G[:n_outliers] - G[n_outliers:].mean(axis=0))
     # Copies: a view would keep the arrays of all components.
     return LearnedWeights(
@@ -196,6 +203,7 @@ def _weight_step(
     now = point.value(pace)
     solution = solver(point.objective, pace.v, point.w, tol, max_steps)
     trial = solution.w
+    # A component whose weights did not move needs no new choices of references.
     pending = np.flatnonzero((trial != point.w).any(axis=1))
     for _ in range(MAX_HALVINGS):
         if not pending.size:
@@ -204,6 +212,8 @@ def _weight_step(
         falls = at.value(pace.of(pending)) <= now[pending]
         point = _replaced(point, pending[falls], at, falls)
         pending = pending[~falls]
+        # After MAX_HALVINGS a component keeps its old weights, so that the objective never
+        # increases.
         trial[pending] = (trial[pending] + point.w[pending]) / 2
     return point, solution.n_steps
 
@@ -211,6 +221,7 @@ def _weight_step(
 def _at(point: _Point, which: np.ndarray, w: np.ndarray, linearise: Linearise) -> _Point:
     """The point of some components at other weights; zero weights count as equal weights."""
     who, objective = point.who[which], point.objective
+    # Under w = 0 all distances are 0, and no reference would be the nearest.
     G = linearise(who, np.where(w.any(axis=1, keepdims=True), w, 1.0))
     objective = RankingObjective(G, objective.n_outliers, objective.loss, objective.l1)
     return _Point(who, w, objective, objective.example_losses(w))
@@ -224,6 +235,7 @@ def _replaced(point: _Point, places: np.ndarray, other: _Point, chosen: np.ndarr
         return point
     w, G, losses = (part.copy() for part in (point.w, point.objective.G, point.example_losses))
     w[places], losses[places] = other.w[chosen], other.example_losses[chosen]
+    # One component at a time: G[places] = other.G[chosen] would first copy all chosen ones.
     for place, k in zip(places, np.flatnonzero(chosen), strict=True):
         G[place] = other.objective.G[k]
     objective = RankingObjective(
@@ -233,7 +245,7 @@ def _replaced(point: _Point, places: np.ndarray, other: _Point, chosen: np.ndarr
 
 
 def select_columns(w: np.ndarray, min_weight: float) -> np.ndarray:
-    """The subset rule (Eq. "feature_selection"): columns above a share of the largest weight.
+    """The subset rule (Eq. 10): columns above a share of the largest weight.
 
     ``F = {k : w_k / max(w) > min_weight}``, ascending; all columns if ``w = 0``.
     """

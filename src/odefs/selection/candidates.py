@@ -11,7 +11,10 @@ import numpy as np
 from odefs.kernels.row_reductions import mean_and_std, row_chunks
 
 FEWEST = 10
-"""With fewer rows above the threshold, the rows with the highest scores are used instead."""
+"""With fewer rows above the threshold, the rows with the highest scores are used instead.
+
+The paper does not consider this case, which small tables have.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +39,13 @@ def find_candidates(scores: np.ndarray, rate: float, never: np.ndarray | None = 
     """
     threshold = cantelli_threshold(scores, rate)
     parts = list(row_chunks(scores.size))
+    # Strictly above the threshold, as in Eq. 3.
     rows = np.concatenate([np.flatnonzero(scores[part] > threshold) + part.start for part in parts])
     barred = np.empty(0, dtype=np.intp) if never is None else never
     rows = np.setdiff1d(rows, barred, assume_unique=True)
     n_above = rows.size
     if n_above < FEWEST:
+        # Every barred row may be among the highest of a chunk, and FEWEST others must be left.
         room = FEWEST + barred.size
         highest = np.concatenate([_highest(scores[part], room) + part.start for part in parts])
         highest = np.setdiff1d(highest, barred, assume_unique=True)
@@ -50,5 +55,6 @@ def find_candidates(scores: np.ndarray, rate: float, never: np.ndarray | None = 
 
 def _highest(scores: np.ndarray, size: int = FEWEST) -> np.ndarray:
     """Places of the highest scores in ascending order."""
+    # A stable sort gives ties to the lower row number. Rows without a score come last.
     order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
     return np.sort(order[:size])

@@ -14,7 +14,11 @@ import numpy as np
 from odefs.kernels.chunking import scratch
 
 SAFE_RANGE = 600.0
-"""Range of scores whose exponentials have finite products in float64."""
+"""Range of scores whose exponentials have finite products in float64.
+
+Scores are centred, so that each factor is at most ``exp(300)`` and a product ``exp(600)``; float64
+ends at ``exp(709)``.
+"""
 
 
 class Loss(ABC):
@@ -59,6 +63,7 @@ class Sigmoid(Loss):
                 else self._of_each(s_outlier, s_unlabeled)
             )
         middle = (low + high) / 2
+        # m* m numbers per component and solver step: a new array each time would cost page faults.
         p = scratch("pairs", (*s_outlier.shape, s_unlabeled.shape[-1]), s_outlier.dtype)
         np.multiply(
             np.exp(s_outlier - middle)[..., :, None],
@@ -71,12 +76,14 @@ class Sigmoid(Loss):
     def _of_each(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray) -> np.ndarray:
         """Compute components separately: one must not change the bits of another."""
         return np.stack(
+            # Copies, because every call returns the same buffer.
             [self.of_pairs(*one).copy() for one in zip(s_outlier, s_unlabeled, strict=True)]
         )
 
     def slopes_of_pairs(
         self, s_outlier: np.ndarray, s_unlabeled: np.ndarray, values: np.ndarray
     ) -> np.ndarray:
+        # h' = p (p - 1). In a buffer of its own, since the product needs the values again.
         slopes = np.subtract(values, 1, out=scratch("slopes of pairs", values.shape, values.dtype))
         return np.multiply(slopes, values, out=slopes)
 
@@ -85,6 +92,7 @@ class Logistic(Loss):
     """``log(1 + exp(-z))``."""
 
     def value(self, z: np.ndarray) -> np.ndarray:
+        # log(1 + exp(-z)) would overflow for large negative margins.
         return np.logaddexp(0, -z)
 
     def derivative(self, z: np.ndarray) -> np.ndarray:

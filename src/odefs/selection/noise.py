@@ -9,7 +9,10 @@ show. Such columns are recognised on a sample of the rows:
 - *tailed*: heavier tails than a normal distribution in the sample, or a value among all rows more
   extreme than any of as many normal values.
 
-All other columns are noise, if there are enough rows to decide. Noise columns are down-weighted to
+All other columns are noise, if there are enough rows to decide. In a table of noise alone, one or
+two columns of a hundred look like more by chance, and the others must not be down-weighted for
+these: at least one column must be related or tailed beyond what is chance for all columns together.
+Noise columns are down-weighted to
 a tenth: for the training rows they could be dropped, but a new row may have an unseen value there.
 """
 
@@ -49,8 +52,20 @@ FEWEST_ROWS = 400
 On 400 sampled rows 4 columns of 25 real datasets were called noise, on 1,000 rows none.
 """
 
+FEWEST_TERMS = 50
+"""Rows in which both columns of a pair must be seen for a comparison."""
+
 SIGMAS = 4.0
 """Sums of correlations and kurtoses up to this many standard deviations are due to chance."""
+
+CLEAR_SIGMAS = 8.0
+CLEAR_FACTOR = 1.5
+"""The same for the clearest of all columns: sums and kurtoses, and the largest correlation relative
+to the one that is due to chance among all pairs.
+
+In 30 tables of noise each of nine kinds (400 to 8,000 rows, 5 to 300 columns), the clearest column
+has 6.6 and 1.23.
+"""
 
 CHANCE = 1e-3
 """Extremes are due to chance unless their probability is below this one."""
@@ -120,10 +135,17 @@ def noise_columns(
     values, varies, _ = _standardised(X, seen)
     squares, squares_vary, spread = _standardised(values * values, seen)
     # Squares of standardised values have the variance kurtosis - 1; a normal kurtosis is 3.
-    tailed = spread**2 - 2 > SIGMAS * np.sqrt(24 / _counts(seen))
-    tailed |= farthest > farthest_by_chance(n_rows)
-    related = _related((values, squares), (varies, squares_vary), rng, run)
-    is_noise = varies & ~tailed & ~related
+    # 24 / n is the variance of the kurtosis of n normal values.
+    kurtosis = (spread**2 - 2) / np.sqrt(24 / _counts(seen))
+    tailed = (kurtosis > SIGMAS) | (farthest > farthest_by_chance(n_rows))
+    clear = (kurtosis > CLEAR_SIGMAS) | (farthest > farthest_by_chance(n_rows * X.shape[1]))
+    related, clearly_related = _related((values, squares), (varies, squares_vary), seen, rng, run)
+    # If every column looks like noise, there is nothing that noise could blur.
+    if not (varies & (clear | clearly_related)).any():
+        return np.empty(0, dtype=np.intp)
+    is_noise = varies & ~tailed & ~related & (_counts(seen) >= FEWEST_ROWS)
+    # An extreme cell makes up most of a column's variance and hides its relations. They are
+    # searched again with such cells clipped, but only for columns that would be called noise.
     heavy = np.flatnonzero(varies & (spread**2 > HEAVY_KURTOSIS))
     if is_noise.any() and heavy.size:
         heavy = (
@@ -132,11 +154,12 @@ def noise_columns(
             else np.sort(rng.choice(heavy, size=MAX_PARTNERS, replace=False))
         )
         own = (values[:, is_noise], squares[:, is_noise])
-        is_noise[is_noise] = ~_related_within_bounds(own, X[:, heavy], seen[:, heavy], run)
+        is_noise[is_noise] = ~_related_within_bounds(
+            own, seen[:, is_noise], X[:, heavy], seen[:, heavy], run
+        )
     if outlying is not None and len(outlying):
         is_noise &= ~_set_apart(outlying, X, seen, spread)
-    # If every column looks like noise, there is nothing that noise could blur.
-    return np.flatnonzero(is_noise) if (varies & ~is_noise).any() else np.empty(0, dtype=np.intp)
+    return np.flatnonzero(is_noise)
 
 
 def _standardised(X: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -146,11 +169,13 @@ def _standardised(X: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """
     count = _counts(seen)
     complete = bool((count == X.shape[0]).all())
+    # Sums are in float64: float32 would lose the digits of a mean of thousands of rows.
     mean = (X if complete else np.where(seen, X, 0)).sum(axis=0, dtype=np.float64) / count
     values = X - mean.astype(X.dtype)
     if not complete:
         values[~seen] = 0
     std = np.sqrt(np.einsum("ij,ij->j", values, values, dtype=np.float64) / count)
+    # Rounding to float32 leaves a constant column a deviation of about 1e-7 of its mean.
     varies = std > 1e-6 * np.maximum(1.0, np.abs(mean))
     values *= np.where(varies, 1 / np.where(varies, std, 1), 0).astype(X.dtype)
     return values, varies, std
@@ -163,8 +188,24 @@ def _counts(seen: np.ndarray) -> np.ndarray:
     return np.maximum(1, seen.sum(axis=0))
 
 
+def _scale_of_products(seen: np.ndarray, others_seen: np.ndarray) -> np.ndarray | float:
+    """Divisor that turns sums of products of standardised columns into correlations.
+
+    A sum has as many terms as rows in which both columns are seen, and the standard deviation of
+    its chance grows with the root of these. Dividing by that root, times the root of the number of
+    rows, makes the chance the same for every pair.
+    """
+    n_rows = float(len(seen))
+    if seen.all() and others_seen.all():
+        return n_rows
+    terms = seen.astype(np.float32).T @ others_seen.astype(np.float32)
+    # A few terms may be large by chance: such a pair is not compared.
+    return np.where(terms >= FEWEST_TERMS, np.sqrt(n_rows * np.maximum(terms, 1)), np.inf)
+
+
 def _related_within_bounds(
     own: tuple[np.ndarray, np.ndarray],
+    own_seen: np.ndarray,
     X: np.ndarray,
     seen: np.ndarray,
     run: Run,
@@ -184,17 +225,17 @@ def _related_within_bounds(
 
     def largest(start: int) -> np.ndarray:
         """The largest correlation of each of some columns."""
-        pairs = [
-            (one[:, start : start + COLUMNS_PER_BLOCK], other)
+        block = slice(start, start + COLUMNS_PER_BLOCK)
+        scale = _scale_of_products(own_seen[:, block], seen[:, spread_out])
+        found = [
+            np.abs(one[:, block].T @ other / scale).max(axis=1, initial=0)
             for one in own
             for other in (values, squares)
         ]
-        return (
-            np.max([np.abs(one.T @ other).max(axis=1, initial=0) for one, other in pairs], axis=0)
-            / n_rows
-        )
+        return np.asarray(np.max(found, axis=0))
 
     found = np.concatenate(run(largest, range(0, n_columns, COLUMNS_PER_BLOCK)))
+    # Two-sided, and as many chances as partners (Bonferroni), as for the largest in _related.
     by_chance = -normal_quantile(CHANCE / (2 * max(1, values.shape[1])))
     return np.asarray(np.sqrt(n_rows) * found > by_chance)
 
@@ -219,11 +260,16 @@ def _set_apart(
 def _related(
     views: tuple[np.ndarray, np.ndarray],
     vary: tuple[np.ndarray, np.ndarray],
+    seen: np.ndarray,
     rng: np.random.Generator,
     run: Run,
-) -> np.ndarray:
-    """Which columns relate to others, in any of the four pairs of values and squares."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which columns relate to others, in any of the four pairs of values and squares.
+
+    Beyond what is chance for one column, and for all of them together.
+    """
     n_rows, n_columns = views[0].shape
+    # All pairs of d columns cost d^2 products, hence the sample of partners.
     partners = np.arange(n_columns)
     if n_columns > MAX_PARTNERS:
         partners = np.sort(rng.choice(n_columns, size=MAX_PARTNERS, replace=False))
@@ -239,26 +285,31 @@ def _related(
         """
         block = slice(start, min(start + COLUMNS_PER_BLOCK, n_columns))
         itself = np.arange(n_columns)[block, None] == partners
+        scale = _scale_of_products(seen[:, block], seen[:, partners])
         out = np.empty((2, 2, 2, block.stop - start))
         for own in range(2):
             for other in range(2):
+                # Correlations: the columns are standardised, and missing cells are 0.
                 found = views[own][:, block].T @ others[other]
-                found /= n_rows
+                found /= scale
                 found[itself] = 0
                 out[0, own, other] = np.einsum("ij,ij->i", found, found)
                 out[1, own, other] = np.abs(found).max(axis=1)
         return out
 
     sums, largest = np.concatenate(run(correlate, range(0, n_columns, COLUMNS_PER_BLOCK)), axis=-1)
-    related = np.zeros(n_columns, dtype=bool)
+    related, clearly = np.zeros((2, n_columns), dtype=bool)
     for other in range(2):
         n_others = max(1, int(vary[other][partners].sum()))
         # For a column of independent values the sum of squared correlations, times n_rows, has mean
         # n_others and the variance of a quadratic form: twice the squared correlations that the
         # others have among themselves.
         std = np.sqrt(2 * (sums[other, other, partners].sum() + n_others))
-        largest_by_chance = -normal_quantile(CHANCE / (2 * n_others))
+        by_chance = -normal_quantile(CHANCE / (2 * n_others))
+        by_chance_of_all = -normal_quantile(CHANCE / (2 * n_others * n_columns))
         for own in range(2):
-            related |= n_rows * sums[own, other] > n_others + SIGMAS * std
-            related |= np.sqrt(n_rows) * largest[own, other] > largest_by_chance
-    return related
+            sigmas = (n_rows * sums[own, other] - n_others) / std
+            highest = np.sqrt(n_rows) * largest[own, other]
+            related |= (sigmas > SIGMAS) | (highest > by_chance)
+            clearly |= (sigmas > CLEAR_SIGMAS) | (highest > CLEAR_FACTOR * by_chance_of_all)
+    return related, clearly

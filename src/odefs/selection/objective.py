@@ -41,6 +41,8 @@ class RankingObjective:
 
     def scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """``G* . w`` and ``G . w``."""
+        # One product of a matrix and a vector per component: BLAS rounds by the shape of a product,
+        # which must not depend on the batch.
         s = np.matmul(self.G, w[..., None])[..., 0]
         return s[..., : self.n_outliers], s[..., self.n_outliers :]
 
@@ -69,8 +71,10 @@ class RankingObjective:
         """The objective without penalty and age: the part that is smooth in ``w``."""
         s_outlier, s_unlabeled = self.scores(w)
         values = self.loss.of_pairs(s_outlier, s_unlabeled)
+        # m* in the denominator even if some examples are left out, as in Eq. 8.
         value = (v * values.mean(axis=-1)).sum(axis=-1) / self.n_outliers
         slopes = self.loss.slopes_of_pairs(s_outlier, s_unlabeled, values)
+        # Derivatives by the scores: row i of G* has v_i sum_j h', row j of G has -sum_i v_i h'.
         pull = np.concatenate(
             [v * slopes.sum(axis=-1), -np.matmul(v[..., None, :], slopes)[..., 0, :]], axis=-1
         )
@@ -81,7 +85,8 @@ class RankingObjective:
 def _evenly_placed(G: np.ndarray) -> np.ndarray:
     """The same numbers, each component at an even number of float64 from the first.
 
-    OpenBLAS 0.3.23 (NumPy 1.26) returns other bits at odd ones.
+    OpenBLAS rounds some products in another way if the matrix starts at an odd one: 0.3.31 (in the
+    wheels of NumPy 2.4) those of one column, with its kernels for Prescott.
     """
     if G.ndim < 3 or G.strides[0] % 16 == 0:
         return G
@@ -104,5 +109,6 @@ def penalty_prox(u: np.ndarray, step: np.ndarray | float, l1: float) -> np.ndarr
 def optimality_violation(w: np.ndarray, gradient: np.ndarray, l1: float) -> np.ndarray:
     """Largest first-order violation: ``g + l1 = 0`` if ``w > 0``, ``g + l1 >= 0`` if ``w = 0``."""
     slope = gradient + l1
+    # At w = 0 only a negative slope is a violation: the weight cannot become negative.
     violation = np.where(w > 0, np.abs(slope), np.maximum(-slope, 0.0))
     return np.asarray(violation.max(axis=-1, initial=0.0))

@@ -2,7 +2,7 @@
 
 There is the paper's thresholded form, the classic form, and none. A pacing takes the example losses
 ``L`` and the last age ``lambda`` and returns the next age and the example weights ``v`` (the
-paper's Eqs. "lambda_compute" and "update_v"). The last axis is that of the examples, after an
+paper's Eqs. 9 and 12). The last axis is that of the examples, after an
 optional axis of components.
 """
 
@@ -47,6 +47,7 @@ def everyone(losses: np.ndarray) -> Pace:
 
 def examples_below(losses: np.ndarray, lam: np.ndarray) -> np.ndarray:
     """``v_i = [L_i < lambda]``; every example where that would leave none."""
+    # Eq. 12, which has a strict inequality, up to rounding.
     below = losses < (lam + TIE * np.maximum(1.0, np.abs(lam)))[..., None]
     return np.where(below.any(axis=-1, keepdims=True), below, True).astype(np.float64)
 
@@ -64,6 +65,7 @@ class Thresholded:
         )
 
     def _at(self, losses: np.ndarray, lam: np.ndarray) -> Pace:
+        # Always settled: the age moves only if the losses do, which the objective shows.
         return Pace(
             lam, examples_below(losses, lam), np.ones(lam.shape, dtype=bool), np.zeros(lam.shape)
         )
@@ -91,6 +93,7 @@ class Classic:
 
     def next(self, losses: np.ndarray, previous: Pace) -> Pace:
         lam = np.where(previous.settled, previous.lam, previous.lam + previous.step)
+        # Once every example counts, losses that rise above the age again do not remove one.
         v = np.where(previous.settled[..., None], 1.0, examples_below(losses, lam))
         return Pace(lam, v, np.asarray(v.all(axis=-1)), previous.step)
 

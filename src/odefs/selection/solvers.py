@@ -28,7 +28,11 @@ class Solution:
 
 
 SUFFICIENT = 1e-4
-"""Share of the predicted decrease that a step must achieve."""
+"""Share of the predicted decrease that a step must achieve.
+
+The usual small constant of line searches: the long steps of Barzilai and Borwein are rejected only
+if they hardly help.
+"""
 
 
 def solve_proximal(
@@ -53,6 +57,8 @@ def solve_proximal(
     done = (violation <= tol) | (n_steps >= max_steps)
     while True:
         n_left = np.count_nonzero(~done)
+        # All of the batch is stored here; members that continue are stored again when they finish.
+        # Leaving out each finished component at once would copy G too often.
         if 2 * n_left <= done.size:
             found.w[who], found.n_steps[who], found.violation[who] = w, n_steps, violation
             if n_left == 0:
@@ -72,10 +78,13 @@ def solve_proximal(
         accepted = moves & (fall >= SUFFICIENT * squared / (2 * step))
         rejected = moves & ~accepted
         curvature = (move * (trial_gradient - gradient)).sum(axis=1)
-        # Longer steps where the curvature along the move is negative: they can only help.
+        # Where the curvature along the move is not positive, that formula gives no step. A longer
+        # one is tried, and shortened if it does not help.
         longer = np.where(
             curvature > 0, squared / np.where(curvature > 0, curvature, 1.0), 4 * step
         )
+        # Components go on by masks, not by separate loops: each gets the numbers it would get
+        # alone.
         step = np.where(accepted, np.clip(longer, 1e-12, 1e12), np.where(rejected, step / 4, step))
         if accepted.all():
             w, value, gradient = trial, trial_value, trial_gradient
@@ -86,6 +95,7 @@ def solve_proximal(
         violation = np.where(accepted, optimality_violation(w, gradient, l1), violation)
         n_steps = n_steps + accepted
         at_rest = accepted & ((violation <= tol) | (n_steps >= max_steps))
+        # A step below 1e-16 no longer changes weights of about 1 in float64.
         done = done | at_rest | (squared == 0) | (rejected & (step < 1e-16))
 
 
@@ -135,11 +145,14 @@ def _solve_one(
             "maxiter": max_steps,
             "maxfun": 4 * max_steps,
             "gtol": tol,
+            # Stop by the gradient only, as the proximal solver does.
             "ftol": 0.0,
             "maxcor": 20,
         },
     )
     w = np.maximum(found.x, 0.0)
+    # SciPy reports the gradient of its own last point; the violation is that of the weights
+    # returned.
     _, gradient = objective.smooth_value_and_gradient(w, v)
     return w, np.asarray(found.nit), optimality_violation(w, gradient, objective.l1)
 
