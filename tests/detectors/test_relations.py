@@ -109,3 +109,36 @@ def test_many_columns_are_refused():
 def test_units_do_not_matter(pair):
     scores, _ = scored(pair)
     np.testing.assert_allclose(scored(pair * 1e-10)[0], scores, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n_missing", [1, 3])
+def test_missing_cells_leave_the_distance_in_the_other_columns(n_missing):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(800, 6)) @ rng.normal(size=(6, 6))
+    detector = RelationsDetector()
+    state = detector.prepare(X, rng)
+    covariance = np.linalg.inv(state.precision)
+    z = (X - state.mean) / state.std
+    for row in range(20):
+        kept = np.sort(rng.permutation(6)[n_missing:])
+        inverse = np.linalg.inv(covariance[np.ix_(kept, kept)])
+        expected = z[row, kept] @ inverse @ z[row, kept] * 6 / kept.size
+        cells = np.full((1, 6), np.nan)
+        cells[0, kept] = X[row, kept]
+        assert detector.score(cells, state) == pytest.approx(expected)
+        parts = detector.contributions(cells, state)[0]
+        assert parts.sum() == pytest.approx(expected)
+        assert parts[np.isnan(cells[0])] == pytest.approx(0, abs=1e-6 * expected)
+        together = np.concatenate([X[:9], cells, X[9:40]])
+        assert detector.score(together, state)[9] == detector.score(cells, state)[0]
+
+
+def test_a_missing_cell_breaks_no_relation():
+    """Its row was compared as if the cell had the mean of its column."""
+    row = np.arange(300.0)
+    X = np.c_[row / 10, 3 * row, np.sin(1.7 * row)]
+    X[290, 0] = np.nan
+    for detector in ("relations", "auto"):
+        model = ODEFS(detector=detector, missing="ignore", random_state=0).fit(X)
+        above = (model.outlier_scores_ > model.outlier_scores_[290]).mean()
+        assert above > 0.01

@@ -16,7 +16,7 @@ from locations import ROOT
 from odefs import ODEFS, LeSiNN
 from odefs.detectors import LeSiNNDetector
 from odefs.kernels import compiled, shared_library
-from odefs.kernels.compiled import mean_squares
+from odefs.kernels.compiled import mean_nearest, mean_squares, pack_references
 
 LEVELS = shared_library.levels_here()
 KERNELS = ("numpy", *LEVELS)
@@ -278,6 +278,17 @@ def test_columns_outside_the_block_are_refused():
     for name in LEVELS:
         with pytest.raises(ValueError, match=r"4 columns.*3"):
             score(name, detector, np.zeros((5, 4)), state)
+
+
+@pytest.mark.skipif(not LEVELS, reason="the kernel was not built")
+@pytest.mark.parametrize("name", sorted(set(shared_library.LEVELS) - set(LEVELS)))
+def test_instruction_sets_of_other_processors_are_refused(name):
+    rows = np.zeros((4, 3))
+    with pytest.raises(ValueError, match=name):
+        mean_nearest(rows, pack_references(rows, 2), level=name, root=True)
+    norms, slack, out = np.zeros((2, 2)), np.zeros(4), np.zeros((4, 3))
+    with pytest.raises(ValueError, match=name):
+        mean_squares(name, np.zeros((4, 4)), norms, slack, rows, rows, out)
 
 
 def test_the_choice_can_be_forced_and_is_shown(monkeypatch):

@@ -18,6 +18,8 @@ def row_sums(values: np.ndarray) -> np.ndarray:
 
     A matrix product sums few rows in a different order than many.
     """
+    # NumPy sums each row of a C-contiguous array by itself; in Fortran order it adds column to
+    # column, which rounds in another way.
     return np.asarray(np.ascontiguousarray(values).sum(axis=1))
 
 
@@ -61,6 +63,7 @@ class Detector(ABC, Generic[State]):
 
         Repeats are allowed and the order is kept.
         """
+        # Ascending, since out-of-core engines read the table in order.
         return np.sort(rng.choice(n_rows, size=min(n_rows, self.n_references), replace=False))
 
     @abstractmethod

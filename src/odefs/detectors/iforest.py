@@ -63,6 +63,7 @@ def grow_trees(
     n_trees, size = members.shape
     n_inner = 2**depth - 1
     column = np.zeros((n_trees, n_inner), dtype=np.int32)
+    # An infinite threshold sends every row to the left, which continues a leaf to the last level.
     threshold = np.full((n_trees, n_inner), np.inf)
     missing_right = np.zeros((n_trees, n_inner), dtype=bool)
     # Per node of the current level: rows in it, splits above it, and the columns and bits of those
@@ -84,6 +85,7 @@ def grow_trees(
         holes = np.isnan(value) & split[nodes]
         n_right = np.bincount(nodes, weights=right & ~holes, minlength=n_trees * width)
         n_seen = np.bincount(nodes, weights=~holes, minlength=n_trees * width)
+        # Missing cells follow the majority, also later in scoring (missing_right).
         to_right = n_right > n_seen - n_right
         missing_right[:, here] = (to_right & split).reshape(n_trees, width)
         right = np.where(holes, to_right[nodes], right)
@@ -127,6 +129,7 @@ def _draw_splits(
     drawn = np.zeros(n_nodes, dtype=np.int64)
     low, high = np.zeros(n_nodes), np.zeros(n_nodes)
     crowded = (np.bincount(nodes, minlength=n_nodes) > 1)[nodes]
+    # reduceat needs the rows of a node next to each other.
     order = np.flatnonzero(crowded)[np.argsort(nodes[crowded], kind="stable")]
     members, nodes = members[order], nodes[order]
     cumulative = np.cumsum(odds)
@@ -141,6 +144,8 @@ def _draw_splits(
             )
             pick = np.minimum(pick, odds.size - 1)
             values = rows[members, pick[place]]
+            # fmin and fmax skip missing cells. A node without observed cells has NaN at both ends,
+            # and NaN > NaN is false: the column does not vary.
             bottom, top = np.fmin.reduceat(values, starts), np.fmax.reduceat(values, starts)
         else:
             pick, bottom, top = _scan_columns(rows, members, starts, odds, rng)
@@ -174,6 +179,8 @@ def _scan_columns(
         values = rows[members, part]
         low[:, part] = np.fmin.reduceat(values, starts, axis=0)
         high[:, part] = np.fmax.reduceat(values, starts, axis=0)
+    # Columns that do not vary have probability 0, those that do keep their ratios: the distribution
+    # of repeated draws.
     cumulative = np.cumsum(np.where(high > low, odds, 0.0), axis=1)
     pick = (cumulative > (rng.random(starts.size) * cumulative[:, -1])[:, None]).argmax(axis=1)
     at = np.arange(starts.size)
@@ -187,6 +194,7 @@ def _expected_path(count: np.ndarray) -> np.ndarray:
     It estimates the splits that a leaf of several rows would still need.
     """
     n = np.maximum(count, 2).astype(np.float64)
+    # c(n) = 2 H(n - 1) - 2 (n - 1) / n of Liu et al., with H(k) taken as log(k) + gamma.
     length = 2 * (np.log(n - 1) + np.euler_gamma) - 2 * (n - 1) / n
     return np.where(count > 2, length, np.where(count == 2, 1.0, 0.0))
 
@@ -212,6 +220,7 @@ class IForestDetector(Detector[IForestState]):
         self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None
     ) -> IForestState:
         size = min(self.subset_size, rows.shape[0])
+        # The height limit of Liu, Ting and Zhou (2008): outliers are isolated above the mean depth.
         depth = max(1, int(np.ceil(np.log2(size))))
         members = np.stack(
             [rng.choice(rows.shape[0], size=size, replace=False) for _ in range(self.n_trees)]
@@ -224,6 +233,7 @@ class IForestDetector(Detector[IForestState]):
             return row_sums(self.linearise(X, state) * w)
         trees = np.arange(state.column.shape[0])
         scores = state.leaf_score[trees, reach_leaves(X, state)].mean(axis=1)
+        # A row without observed cells would reach some leaf by its missing branches.
         scores[np.isnan(X).all(axis=1)] = np.nan
         return scores
 

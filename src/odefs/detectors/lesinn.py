@@ -63,6 +63,7 @@ class LeSiNNState:
         if found is None:
             if len(self._kept) >= KEPT_LAYOUTS:
                 self._kept.clear()
+            # Two threads may make the same layout at the same time: either can be used.
             found = self._kept[key] = make()
         return found
 
@@ -71,6 +72,8 @@ class LeSiNNState:
         return {}
 
     def __getstate__(self) -> dict[str, object]:
+        # Layouts hold addresses of this process, which cannot be pickled; they are made again on
+        # use.
         return {name: value for name, value in self.__dict__.items() if name != "_kept"}
 
 
@@ -113,7 +116,10 @@ class LeSiNNDetector(Detector[LeSiNNState]):
 
     def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
         size = self.effective_subset_size(n_rows)
+        # Without replacement within a subset; a row may be in several subsets, and may be its own
+        # reference.
         subsets = [rng.choice(n_rows, size=size, replace=False) for _ in range(self.n_subsets)]
+        # Member-major: first the first members of all subsets, then the second ones (LeSiNNState).
         return np.stack(subsets, axis=1).ravel()
 
     def prepare(
@@ -160,6 +166,7 @@ class LeSiNNDetector(Detector[LeSiNNState]):
         nearest = nearest_squared(X, state.references(w))
         if self._takes_root:
             np.sqrt(nearest, out=nearest)
+        # Summed with the padding, which is cut off afterwards (see nearest_squared).
         return np.add.reduce(nearest, axis=0)[: X.shape[0]].astype(np.float64) / state.n_subsets
 
     def _score_masked(
@@ -213,9 +220,11 @@ class LeSiNNDetector(Detector[LeSiNNState]):
         A = np.zeros((X.shape[0], rows.shape[0]))
         A[np.arange(X.shape[0])[None, :], members] = share
         r = np.where(seen_r, rows, 0.0)
+        # Near the origin the expanded square keeps its digits.
         centre = r.sum(axis=0) / np.maximum(1, seen_r.sum(axis=0))
         x, r = np.where(seen_x, X - centre, 0.0), np.where(seen_r, rows - centre, 0.0)
         G = x * x * (A @ seen_r) - 2 * x * (A @ r) + A @ (r * r)
+        # Cancellation may leave small negative squares. Unobserved cells of the row have no square.
         return np.maximum(G, 0.0) * seen_x
 
     def contributions(
@@ -244,6 +253,7 @@ class LeSiNNDetector(Detector[LeSiNNState]):
             np.subtract(X, parts, out=parts)
             np.multiply(parts, parts, out=parts)
             total = parts.sum(axis=1)
+            # If the distance is 0 all parts are, and dividing by infinity leaves them 0.
             parts *= (distance / np.where(total > 0, total, np.inf))[:, None]
             out += parts
         out /= state.n_subsets

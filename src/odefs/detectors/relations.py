@@ -10,6 +10,9 @@ A row may be far from all others in a relation although each of its values is co
 form a cluster of their own shape the relations instead of breaking them; where these are expected,
 another detector is the better choice.
 
+A missing cell breaks no relation: it takes the value that fits the other cells of its row best, and
+the distance is then that in the observed columns alone.
+
 Columns with weights count as ``sqrt(w_k) z_k``. A score is split over the columns in proportion to
 ``max(0, z_k (P z)_k)``: the columns of a broken relation raise the distance, others may lower it.
 """
@@ -47,6 +50,12 @@ FEWEST_ROWS = 8
 """Fewer rows show no relation: columns are only standardised."""
 
 ROWS_PER_PRODUCT = 64
+
+FILLING_STEPS = 16
+"""Steps of conjugate gradients that fill missing cells, which are exact for as many cells of a row.
+
+The same number for all rows, so that an ONNX graph can do the same.
+"""
 
 MAX_COLUMNS = 4096
 """The matrix of more columns would take more than 128 MB for each member of an ensemble."""
@@ -100,7 +109,10 @@ class RelationsDetector(Detector[RelationsState]):
             least_std = np.where(is_two_valued(rows), first.std, SMALLEST_SHARE_OF_STD * first.std)
             for _ in range(N_REFITS):
                 scores = np.nan_to_num(_squared(*_parts(rows, state, None)))
+                # All distances are 0 if all rows are equal.
                 ordinary = max(float(np.quantile(scores, ORDINARY_SHARE)), 1e-12)
+                # Scores are squared distances, so that weights fall with the fourth power of the
+                # distance.
                 weights = (ordinary / np.maximum(scores, ordinary)) ** 2
                 state = fit_relations(rows, weights, least_std)
         return state
@@ -123,7 +135,8 @@ class RelationsDetector(Detector[RelationsState]):
         self, X: np.ndarray, state: RelationsState, w: np.ndarray | None = None
     ) -> np.ndarray:
         parts, scale = _parts(X, state, w)
-        positive = np.maximum(parts, 0.0)
+        # Of more missing cells than there are steps to fill them, a trace of the score remains.
+        positive = np.where(np.isnan(X), 0.0, np.maximum(parts, 0.0))
         total = row_sums(positive)
         share = self._of_squares(_squared(parts, scale))
         return (
@@ -158,9 +171,11 @@ def fit_relations(
     centred = np.where(seen, rows - mean, 0.0)
     std = np.sqrt((centred**2 * cells).sum(axis=0) / count)
     largest = np.where(seen, np.abs(rows), 0.0).max(axis=0, initial=0.0)
+    # A column that is constant up to rounding has no relations.
     std = np.where(std > 1e-12 * largest, std, 1.0)
     z = centred / std
     n_columns, n_rows = z.shape[1], float(weights.sum())
+    # After z: correlations take the deviations of these rows, the floor is for scores.
     std = np.maximum(std, least_std)
     if n_rows < FEWEST_ROWS:
         return RelationsState(mean, std, np.eye(n_columns))
@@ -171,13 +186,31 @@ def fit_relations(
     return RelationsState(mean, std, np.linalg.inv(shrunk))
 
 
+def explained_shares(state: RelationsState, n_rows: int) -> np.ndarray:
+    """Share of the variance of each column that the other columns explain, from 0 to 1.
+
+    This is the squared multiple correlation: ``1 / P_kk`` is the variance of the residual of column
+    ``k``, whose own variance is 1. It is adjusted for the number of columns, since a few rows are
+    explained by any columns; of the ``n_rows`` of the fit, the ordinary ones count.
+    """
+    unexplained = 1.0 / np.maximum(np.diag(state.precision), 1.0)
+    n_ordinary, n_columns = ORDINARY_SHARE * n_rows, len(state.mean)
+    if n_ordinary <= n_columns:
+        return np.zeros(n_columns)
+    return np.maximum(0.0, 1.0 - unexplained * (n_ordinary - 1) / (n_ordinary - n_columns))
+
+
 def _parts(
     X: np.ndarray, state: RelationsState, w: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """``z_k (P z)_k`` of every cell, and the factor for missing cells of every row."""
     z = (X.astype(np.float64) - state.mean) / state.std
     weights = np.ones(z.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
+    if w is not None:
+        z *= np.sqrt(weights)
     seen = ~np.isnan(z)
+    # A distance in fewer columns is smaller: it is scaled up by the share of the weight that it
+    # lacks, as distances are (odefs.kernels.distances_with_missing).
     scale = np.ones(z.shape[0])
     if not seen.all():
         covered = row_sums(seen * weights)
@@ -185,13 +218,47 @@ def _parts(
         scale = np.divide(
             weights.sum(), covered, out=np.full(z.shape[0], np.nan), where=covered > 0
         )
-        z = np.where(seen, z, 0.0)
-    if w is not None:
-        z *= np.sqrt(weights)
+        rows = np.flatnonzero(~seen.all(axis=1))
+        # A column without weight stays 0, missing or not.
+        holes = ~seen[rows] & (weights > 0)
+        z[rows] = _filled(np.where(seen[rows], z[rows], 0.0), holes, state.precision)
     return z * _product(z, state.precision), scale
 
 
+def _filled(z: np.ndarray, missing: np.ndarray, precision: np.ndarray) -> np.ndarray:
+    """Rows whose missing cells, 0 before, minimise ``z' P z``.
+
+    Conjugate gradients in the missing cells of all rows at once, scaled by the diagonal of ``P``.
+    Products and sums do not depend on the other rows, and a row that has arrived stays as it is.
+    """
+    diagonal = np.diag(precision)
+    out, active = z.copy(), np.arange(len(z))
+    n_missing = np.count_nonzero(missing, axis=1)
+    residual = np.where(missing, -_product(z, precision), 0.0)
+    scaled = residual / diagonal
+    direction, square = scaled, row_sums(residual * scaled)
+    for step in range(min(FILLING_STEPS, z.shape[1])):
+        # As many steps as cells are exact: a row takes no more, whatever the others need.
+        kept = np.flatnonzero(n_missing[active] > step)
+        if kept.size < active.size:
+            active, missing = active[kept], missing[kept]
+            residual, direction, square = residual[kept], direction[kept], square[kept]
+        if not active.size:
+            break
+        through = np.where(missing, _product(direction, precision), 0.0)
+        curvature = row_sums(direction * through)
+        length = np.divide(square, curvature, out=np.zeros_like(square), where=curvature > 0)
+        out[active] += length[:, None] * direction
+        residual = residual - length[:, None] * through
+        scaled = residual / diagonal
+        last, square = square, row_sums(residual * scaled)
+        ratio = np.divide(square, last, out=np.zeros_like(square), where=last > 0)
+        direction = scaled + ratio[:, None] * direction
+    return out
+
+
 def _squared(parts: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    # z'Pz is not negative, but rounding may make it so, and a root may follow.
     return np.maximum(row_sums(parts), 0.0) * scale
 
 
@@ -201,6 +268,8 @@ def _product(z: np.ndarray, precision: np.ndarray) -> np.ndarray:
     for rows in row_blocks(z.shape[0], ROWS_PER_PRODUCT):
         part = z[rows]
         if len(part) == ROWS_PER_PRODUCT:
+            # einsum has loops of its own and never calls BLAS, which sums rows of a block in
+            # different orders (odefs.kernels.stable_products).
             np.einsum("ij,jk->ik", part, precision, out=out[rows])
             continue
         padded = np.zeros((ROWS_PER_PRODUCT, z.shape[1]))

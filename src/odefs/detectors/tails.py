@@ -44,8 +44,10 @@ class TailsDetector(Detector[TailsState]):
         for k in range(X.shape[1]):
             n = int(state.observed[k])
             values, x = state.sorted_values[:n, k], X[:, k]
+            # Both tails include equal values, so that ties never look rarer than they are.
             above = n - np.searchsorted(values, x, side="left")
             below = np.searchsorted(values, x, side="right")
+            # A value beyond all references counts as one of them: the logarithm stays finite.
             tail = np.maximum(np.minimum(above, below), 1) / max(1, n)
             G[:, k] = np.maximum(0.0, -np.log(2 * tail))
         seen = ~np.isnan(X)
@@ -54,5 +56,7 @@ class TailsDetector(Detector[TailsState]):
             covered = row_sums(seen * weights)
             with np.errstate(divide="ignore", invalid="ignore"):
                 # A row without observed cells becomes NaN: it has no score.
+                # searchsorted places NaN after all values, which would be an extreme: G of missing
+                # cells is dropped here.
                 G = np.where(seen, G, 0.0) * (weights.sum() / covered)[:, None]
         return G

@@ -53,6 +53,7 @@ def cut_columns(rows: np.ndarray, n_bins: int) -> Cuts:
         cuts[: limits.size, column] = limits
     n_values = np.array([n_values for _, n_values, _ in found])
     blocks = list(_blocks(rows, cuts[0], n_values))
+    # At least five rows per value on average: in a small table every column has few values.
     few = min(FEW_VALUES, max(2, rows.shape[0] // 5))
     is_discrete = n_values[[block.start for block in blocks]] <= few
     return Cuts(cuts, blocks, is_discrete, n_values, np.array([share for *_, share in found]))
@@ -77,9 +78,12 @@ def _limits(values: np.ndarray, n_bins: int) -> tuple[np.ndarray, int, float]:
     share = float((ends[1:] - ends[:-1]).max()) / max(1, values.size)
     if first.size == 0:
         value = values[0] if values.size else values.dtype.type(0)
-        # A value is above the first limit if it is not smaller than the constant.
+        # Two limits around the constant: smaller, equal and larger values have the numbers 0, 1
+        # and 2, and ValueTable.by_column calls 0 and 2 rare. A value is above the first limit if
+        # it is not smaller than the constant.
         return np.array([np.nextafter(value, -np.inf), value], dtype=np.float64), 1, share
     distinct = np.concatenate([values[:1], values[first]], dtype=np.float64)
+    # Halved before they are added, since the sum of two huge values would overflow.
     between = distinct[:-1] / 2 + distinct[1:] / 2
     if distinct.size <= max(n_bins, FEW_VALUES):
         return between, distinct.size, share
@@ -95,13 +99,15 @@ def _blocks(rows: np.ndarray, limits: np.ndarray, n_values: np.ndarray) -> Itera
     two_valued = np.flatnonzero(n_values == 2)
     on = np.zeros(rows.shape, dtype=bool)
     on[:, two_valued] = rows[:, two_valued] > limits_for(rows.dtype, limits[two_valued])
+    # Columns with other than two values exceed n_rows by themselves and end every block.
     counts = np.full(n_columns, n_rows + 1)
     counts[two_valued] = np.count_nonzero(on[:, two_valued], axis=0)
     ends = np.cumsum(counts)
     start = 0
     while start < n_columns:
         stop = start + 1
-        # Only as many columns as have n_rows cells on can be a block.
+        # Exactly one column of a block is on in every row, so that the counts of a block add up to
+        # n_rows.
         end = int(np.searchsorted(ends, ends[start] - counts[start] + n_rows))
         is_full = start < end < n_columns and ends[end] - ends[start] + counts[start] == n_rows
         if is_full and (on[:, start : end + 1].sum(axis=1) == 1).all():
@@ -117,6 +123,8 @@ def codes_of(rows: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     one_byte = is_above.view(np.int8)
     for limits in limits_for(rows.dtype, cuts):
         columns = np.flatnonzero(limits < np.inf)
+        # No value is above the padding, which is infinite: where most columns are padded, comparing
+        # the others alone is less work.
         if 2 * columns.size < limits.size:
             codes[:, columns] += rows[:, columns] > limits[columns]
         else:

@@ -49,11 +49,13 @@ class ValueTable:
         counts = np.bincount(
             numbers.ravel() if unseen is None else numbers[~is_missing], minlength=self.block.size
         )
+        # By column, then by frequency; of equally frequent values the first one is the mode.
         order = np.lexsort((-counts, self.block))
         self.mode = order[self.first]
         """Number of each column's most frequent value."""
         counts[self.mode] += np.count_nonzero(is_missing, axis=0)
         self.occurs = counts > 0
+        # Empty bins must not divide by 0; occurs tells them apart.
         self.counts = np.maximum(counts, 1).astype(np.float64)
         self.share = self.counts / n_rows
         is_other = (numbers != self.mode) & ~is_missing
@@ -65,6 +67,8 @@ class ValueTable:
 
     def sums(self, amounts: np.ndarray) -> np.ndarray:
         """Sum of the amounts of the values that each row has."""
+        # The sum of the modes, corrected where a row has another value: the matrix holds only
+        # these.
         usual = amounts[self.mode]
         return np.asarray(usual.sum() + self.others @ (amounts - usual[self.block]))
 
@@ -88,6 +92,7 @@ class ValueTable:
         bounds = [*self.first.tolist(), self.block.size]
         for place, block in enumerate(cut.blocks):
             number = slice(bounds[place], bounds[place + 1])
+            # A value without training rows is at least as rare as the rarest of its column.
             own = np.where(self.occurs[number], scores[number], scores[number].max())
             if block.stop - block.start > 1:
                 table[1, block] = own
@@ -139,9 +144,9 @@ def stationary(values: ValueTable) -> np.ndarray:
     and one with their transpose. Values of one column never occur together, so that only the
     diagonal has to be left out.
 
-    Weighted by what leaves each value, steps are as likely forwards as backwards. The distribution
-    therefore solves symmetric equations, which takes conjugate gradients a quarter of the steps of
-    walking.
+    The walk is reversible: weighted by what leaves each value, steps are as likely forwards as
+    backwards. The distribution therefore solves symmetric equations, which takes conjugate
+    gradients a quarter of the steps of walking.
     """
     highest = values.share[values.mode][values.block]
     delta = ((1 - highest) + (highest - values.share) / highest) / 2
@@ -153,7 +158,7 @@ def stationary(values: ValueTable) -> np.ndarray:
     leaving = co_occurring(bias)
     per_step = np.divide(1.0, leaving, out=np.zeros_like(leaving), where=leaving > _TINY)
     restart = (1 - DAMPING) * values.occurs / values.occurs.sum()
-    # Steps lead to no value without a bias: what such values have is known from the start.
+    # No step leads to a value with bias 0: it has the probability of a restart.
     known = np.where(bias > 0, 0.0, restart) * per_step
     fixed = restart + DAMPING * bias * co_occurring(known)
     half = np.sqrt(bias * per_step)
@@ -165,7 +170,9 @@ def stationary(values: ValueTable) -> np.ndarray:
     bound = TOLERANCE * restart.max() / (1 - DAMPING)
     start = half * leaving / max(float(bias @ leaving), _TINY)
     z = _conjugate_gradients(walked, root * fixed, start, half * leaving, bound)
+    # half * z is pi / leaving of the values with a bias. A step of the walk gives pi of all values.
     pi = fixed + DAMPING * bias * co_occurring(half * z)
+    # Rounding may leave tiny negative probabilities, and scores must not be negative.
     return np.maximum(pi / pi.sum(), 0.0)
 
 
@@ -193,4 +200,4 @@ def _conjugate_gradients(
 
 
 _TINY = 1e-9
-"""Weights below are rounding errors: such a value occurs with nothing that could be left for."""
+"""Weights below are rounding errors: no step leads away from such a value."""

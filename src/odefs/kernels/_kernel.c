@@ -78,9 +78,10 @@ typedef struct {
 
 enum { OK, NO_MEMORY, NO_SUCH_LEVEL, NO_SUCH_COLUMN };
 
-/* Every MIN(a, b) below is a < b ? a : b, hence b if either is NaN. */
+/* Every MIN(a, b) below is a < b ? a : b, hence b if either is NaN. Code that must keep or drop NaN
+ * relies on the order of the arguments. Neon's own minimum would return NaN in both orders. */
 
-/* Levels in ascending order, with the names of LEVELS in compiled.py. */
+/* Levels in ascending order, with the names of LEVELS in shared_library.py. */
 enum { PORTABLE, SSE2, NEON, AVX2, AVX512, N_LEVELS };
 
 #define ISA portable
@@ -267,6 +268,7 @@ EXPORT int odefs_score(int level, int has_missing, int is_double, const Block *b
     if (!odefs_has_level(level)) return NO_SUCH_LEVEL;
     if (block->n_columns < 1 || (!block->columns && block->n_columns > block->table_columns))
         return NO_SUCH_COLUMN;
+    /* The only check of column numbers: load_tile reads memory at these places. */
     for (int64_t k = 0; block->columns && k < block->n_columns; k++)
         if (block->columns[k] < 0 || block->columns[k] >= block->table_columns)
             return NO_SUCH_COLUMN;

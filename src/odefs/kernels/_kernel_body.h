@@ -12,7 +12,8 @@
 #define ROWS (VECTORS * LANES)
 /* Half a first-level cache; the references of one subset need the rest. */
 #define PANEL_BYTES 24576
-/* Number of distances summed in TYPE before they are added to a float64. */
+/* Number of distances summed in TYPE before they are added to a float64: float sums of all subsets
+ * would lose digits. */
 #define FLUSH 8
 /* Members of a chunk whose sums stay in registers at once. */
 #define GROUP(vectors, members) ((vectors) > 1 && (members) > MEMBERS ? MEMBERS : (members))
@@ -134,6 +135,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(add_subset)(
         for (int v = 0; v < vectors; v++) {
             const VEC limit = *(const VEC *)(norms + ROWS + v * LANES);
             best[v] += *(const VEC *)(norms + v * LANES);
+            /* NaN is not less than the limit: rows with missing cells keep NaN and are scored
+             * with masks. */
             if (ANY_LESS(best[v], limit)) {
                 VEC recomputed = best[v], below = limit;
                 NAME(recompute)(block, tile + v * LANES, subset, &below, &recomputed);
@@ -167,6 +170,7 @@ TARGET static void NAME(load_tile)(
                     rows + k + v * LANES * stride, stride, tile + k * width + v * LANES, width);
 #endif
 #ifdef GATHER
+    /* Gathers of floats take 32-bit offsets. */
     const int can_gather = llabs(stride) <= INT32_MAX / LANES;
     const __m512i offsets = can_gather ? OFFSETS(stride) : _mm512_setzero_si512();
 #endif
@@ -211,6 +215,7 @@ TARGET static void NAME(load_norms)(const Block *block, const TYPE *tile, TYPE *
                 off_grid += excess * excess;
             }
             for (int i = 0; i < LANES; i++)
+                /* Exact squares are at least 0, so that none is below the limit. */
                 if (off_grid[i] == 0) limit[i] = -1;
         }
         *(VEC *)(norms + v * LANES) = sums[v];
@@ -298,6 +303,7 @@ TARGET static int NAME(masked)(const Block *block) {
         for (int64_t k = 0; k < n_columns; k++)
             for (int i = 0; i < ROWS; i++) {
                 TYPE *cell = tile + 2 * ROWS * k + i;
+                /* Only NaN differs from itself. */
                 const int missing = *cell != *cell;
                 cell[ROWS] = missing ? 0 : 1;
                 *cell = missing ? 0 : *cell;
@@ -318,6 +324,7 @@ TARGET static int NAME(masked)(const Block *block) {
                 }
             }
             for (int i = 0; i < LANES && v * LANES + i < height; i++)
+                /* 0 / 0 is NaN: the row shares no column with any reference. */
                 block->out[start + v * LANES + i] = sums[i] / known[i];
         }
     }

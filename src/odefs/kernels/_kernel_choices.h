@@ -25,6 +25,8 @@ TARGET static void NAME(choose)(
             limit[g] = square < limit[g] ? square : limit[g];
         }
     for (int64_t g = 0; g < n_subsets; g++) limit[g] += slack, chosen[g] = g;
+    /* From the last member down, so that the first one within the limit remains. There is no
+     * branch, which lets the compiler vectorise over the subsets. */
     for (int64_t p = n_members - 1; p >= 0; p--)
         for (int64_t g = 0; g < n_subsets; g++)
             chosen[g] = squares[p * n_subsets + g] <= limit[g] ? p * n_subsets + g : chosen[g];

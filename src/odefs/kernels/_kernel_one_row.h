@@ -3,7 +3,8 @@
 
 /* Smallest of `members` squares of a single row whose values are ROWS apart. The lanes hold the
  * members of a chunk, so no work is done for absent rows. Each square goes through the same
- * operations in the same order as in _kernel_body.h. */
+ * operations in the same order as in _kernel_body.h. Products and sums are fused in both or in
+ * neither (-ffp-contract=fast in setup.py), so that the bits agree. */
 #define ONE_ROW(name, members)                                                           \
     TARGET static inline __attribute__((always_inline)) TYPE NAME(name)(                 \
         const TYPE *restrict row, const TYPE *restrict chunk, int64_t n_columns,         \
@@ -51,5 +52,6 @@ TARGET static void NAME(add_subset_to_one)(
     } else {
         best = NAME(nearest_to_one)(block, row, block->references, subset, 0);
     }
+    /* The root of a float taken in double and rounded is that of sqrtf: 53 bits suffice for 24. */
     *sum += block->take_root ? (TYPE)sqrt((double)best) : best;
 }

@@ -39,6 +39,8 @@ def block_rows(bytes_per_row: int, most: int = MAX_BLOCK_ROWS) -> int:
 
 def kernel_rows(bytes_per_row: int, n_rows: int, n_threads: int) -> int:
     """Return the block height for the compiled kernel when threads share ``n_rows``."""
+    # Only for the compiled kernel, whose lanes do not see each other: where BLAS is called, heights
+    # must not depend on the number of threads.
     shared = padded_rows(n_rows // (BLOCKS_PER_THREAD * n_threads))
     return block_rows(bytes_per_row, min(MAX_KERNEL_ROWS, max(MAX_BLOCK_ROWS, shared)))
 

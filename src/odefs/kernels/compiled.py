@@ -10,12 +10,15 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from odefs.kernels.shared_library import LEVELS, address, required_library
+from odefs.kernels.shared_library import LEVELS, address, levels_here, required_library
 
 COMPILED_CANCELLATION_SHARE = {np.dtype(np.float32): 2e-2, np.dtype(np.float64): 1e-6}
 """Expanded squares below this share of ``|x|^2`` are recomputed directly. Those above keep 5 digits
 in float32 and 9 in float64.
 """
+
+NO_MEMORY, NO_SUCH_LEVEL, NO_SUCH_COLUMN = 1, 2, 3
+"""Results of the kernel's functions other than 0, numbered as in ``_kernel.c``."""
 
 
 class _Block(ctypes.Structure):
@@ -93,6 +96,7 @@ def pack_references(
 
     Subsets are filled up to full chunks by repeating their last member.
     """
+    # The kernel is compiled for these two types.
     rows = rows if rows.dtype == np.float32 else rows.astype(np.float64, copy=False)
     n_columns = rows.shape[1]
     weights = np.ones(n_columns) if w is None else np.asarray(w, dtype=np.float64)
@@ -107,6 +111,7 @@ def pack_references(
         rows = (rows - centre) * root_weights
     members = rows.reshape(-1, n_subsets, n_columns)
     product = None
+    # After weighting: weighted zeros and ones are other numbers, whose products are rounded.
     is_binary = bool(np.all((rows == 0) | (rows == 1)))
     if has_missing:
         flags = seen.reshape(members.shape).astype(rows.dtype)
@@ -158,6 +163,7 @@ def mean_nearest(
     ``has_missing``, rows with NaN score NaN; with it, only rows that share no column with any
     reference do.
     """
+    # Checked here because the kernel reads n_columns columns of memory whatever X has.
     given = X.shape[1] if columns is None else len(columns)
     if given != packed.n_columns:
         raise ValueError(f"X has {given} columns but the references have {packed.n_columns}.")
@@ -165,12 +171,16 @@ def mean_nearest(
         X = np.require(X, packed.values.dtype, "A")
     size = X.itemsize
     row_stride, column_stride = X.strides
+    # The kernel counts strides in elements. Fields of a structured array may be apart by other
+    # distances.
     if row_stride % size or column_stride % size:
         X = np.ascontiguousarray(X)
         row_stride, column_stride = X.strides
     if columns is not None:
         columns = np.ascontiguousarray(columns, dtype=np.int64)
     out = np.empty(X.shape[0])
+    # A copy, because threads score with the same packed references. It holds addresses only: X,
+    # columns and out must be referenced until the call returns.
     block = _Block.from_buffer_copy(packed.block)
     block.rows, block.columns, block.out = address(X), address(columns), address(out)
     block.n_rows, block.table_columns = X.shape
@@ -180,11 +190,22 @@ def mean_nearest(
     failure = required_library().odefs_score(
         LEVELS.index(level), packed.has_missing, is_double, ctypes.addressof(block)
     )
-    if failure == 1:
-        raise MemoryError("Out of memory in the compiled kernel.")
-    if failure:
+    if failure == NO_SUCH_COLUMN:
         raise IndexError(f"Column indices must be below {X.shape[1]}, the number of columns of X.")
+    _require_success(failure, level)
     return out
+
+
+def _require_success(failure: int, level: str) -> None:
+    """Raise if a function of the kernel reports a failure."""
+    if failure == NO_MEMORY:
+        raise MemoryError("Out of memory in the compiled kernel.")
+    if failure == NO_SUCH_LEVEL:
+        raise ValueError(
+            f"The compiled kernel cannot use {level!r} here; use one of {', '.join(levels_here())}."
+        )
+    if failure:
+        raise RuntimeError(f"The compiled kernel returned the unknown code {failure}.")
 
 
 def registers_only(level: str, dtype: np.dtype[np.floating], expanded: bool, repeats: int) -> float:
@@ -248,8 +269,10 @@ def mean_squares(
     arguments = _Choices(
         *map(address, arrays[:-1]), n_rows, n_columns, n_members, n_subsets, address(out)
     )
-    if required_library().odefs_mean_squares(LEVELS.index(level), ctypes.addressof(arguments)):
-        raise MemoryError("Out of memory in the compiled kernel.")
+    failure = required_library().odefs_mean_squares(
+        LEVELS.index(level), ctypes.addressof(arguments)
+    )
+    _require_success(failure, level)
 
 
 PROBED_REFERENCES = 32

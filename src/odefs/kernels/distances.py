@@ -64,6 +64,7 @@ def prepare_references(rows: np.ndarray, n_subsets: int, w: np.ndarray | None = 
     not exact. float64 then distinguishes zero from the smallest other distance, so that nothing has
     to be recomputed.
     """
+    # Sums of products of zeros and ones are integers, which both types hold exactly.
     exact = w is None and bool(np.all((rows == 0) | (rows == 1)))
     two_valued = bool(np.all((rows == rows.min(axis=0)) | (rows == rows.max(axis=0))))
     dtype = np.dtype(np.float64) if two_valued and not exact else rows.dtype
@@ -99,7 +100,9 @@ def nearest_squared(X: np.ndarray, references: References) -> np.ndarray:
     slabs = _slabs_with_ones(X, references)
     distances = _fold_minimum(layout.multiply(references.product, slabs), references.n_subsets)
     values = slabs[:, :, :n_columns]
+    # einsum, because its order of summation does not depend on the number of rows.
     norms = np.einsum("sij,sij->si", values, values)
+    # |x|^2 is added after the minimum: it is the same for all references of a row.
     distances += norms[:, None]
     nearest = layout.in_row_order(distances)
     norms = layout.rows_of(norms).ravel()[:n_rows]
@@ -123,6 +126,7 @@ def _fold_minimum(distances: np.ndarray, n_subsets: int) -> np.ndarray:
     """Reduce each slab to the minimum over the members, in place."""
     members = distances.shape[1] // n_subsets
     while members > 1:
+        # With an odd number of members the middle one is kept without a partner.
         kept = (members + 1) // 2
         folded = members - kept
         top = distances[:, : folded * n_subsets]
@@ -136,6 +140,7 @@ def _recompute_cancelled(
 ) -> None:
     """Replace the squares that lost their digits by direct ones, including all negative ones."""
     limit = CANCELLATION_SHARE[nearest.dtype] * norms
+    # NaN is not below the limit: rows with missing cells keep NaN and are scored separately.
     suspects = np.flatnonzero(nearest.min(axis=0) < limit)
     if not suspects.size:
         return
@@ -144,6 +149,7 @@ def _recompute_cancelled(
     if references.grid is not None:
         low, high = references.grid
         on_grid = ((rows == low) | (rows == high)).all(axis=1)
+    # Products of rows on the grid are exact, so that nothing was lost.
     if references.exact:
         suspects, rows, on_grid = suspects[~on_grid], rows[~on_grid], on_grid[~on_grid]
     squares = nearest[:, suspects].T
@@ -186,6 +192,7 @@ def _direct_squares(
 
 def _distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the index of the first row of each group of equal rows, and the group of each row."""
+    # Adding 0 turns -0.0 into 0.0, so that equal rows have equal bytes.
     bytes_of_rows = np.ascontiguousarray(rows + 0).view(
         np.dtype((np.void, rows.itemsize * rows.shape[1]))
     )

@@ -27,10 +27,12 @@ def masked_squared(
     seen_x, seen_r = ~np.isnan(X), ~np.isnan(references)
     r = np.where(seen_r, references, 0.0).astype(np.float64)
     centre = r.sum(axis=0) / np.maximum(1, seen_r.sum(axis=0))
+    # Masked cells are 0 and drop out of every product.
     r = np.where(seen_r, references - centre, 0.0)
     x = np.where(seen_x, X - centre, 0.0)
     weights = np.ones(X.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
     mask_x, mask_r = seen_x.astype(np.float64), seen_r * weights
+    # sum_obs w (x - r)^2 as three products over all cells, each with the mask of the other side.
     parts = _products(mask_r, x * x) + _products(r * r * weights, mask_x)
     squares = parts - 2 * _products(r * weights, x)
     is_lost = squares < MASKED_CANCELLATION_SHARE * parts
@@ -69,6 +71,7 @@ def _agreeing_pairs(X: np.ndarray, references: np.ndarray) -> np.ndarray:
     seen_x, seen_r = (~np.isnan(X)).astype(np.float64), (~np.isnan(references)).astype(np.float64)
     code_x *= seen_x
     code_r *= seen_r
+    # Plain products: sums of integers are exact in any order.
     differences = (
         seen_r @ (code_x * code_x).T + (code_r * code_r) @ seen_x.T - 2 * code_r @ code_x.T
     )

@@ -17,6 +17,7 @@ them has a cost.
 """
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 divided by the golden ratio, odd: the usual multiplier of Fibonacci hashing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +37,10 @@ def repeats_likely(read: Callable[[np.ndarray], np.ndarray], n_rows: int) -> boo
     sample = np.sort(
         np.random.default_rng(0).choice(n_rows, size=min(n_rows, PROBE_ROWS), replace=False)
     )
+    # Equal hashes of different rows are so rare that the estimate need not compare the rows.
     hashes = row_hashes(read(sample))
     coincidences = sample.size - np.unique(hashes).size
+    # If every row occurs twice, a sample of s of n rows has s^2 / (2 n) equal pairs on average.
     return coincidences > 0 and coincidences >= sample.size**2 / n_rows / 4
 
 
@@ -52,6 +55,8 @@ def row_hashes(rows: np.ndarray) -> np.ndarray:
     # mix before multiplying.
     words = (words ^ (words >> np.uint64(32))) * _MIX
     words ^= words >> np.uint64(29)
+    # Odd factors lose no bits modulo 2^64. They differ from word to word, so that rows with the
+    # same values in other columns have other hashes.
     factors = np.random.default_rng(1).integers(
         0, 2**63, size=words.shape[1], dtype=np.uint64
     ) * np.uint64(2) + np.uint64(1)
@@ -61,6 +66,7 @@ def row_hashes(rows: np.ndarray) -> np.ndarray:
 
 def group_hashes(hashes: np.ndarray) -> Distinct | None:
     """Return groups of equal hashes, or ``None`` if there are too many groups to gain from them."""
+    # Callers compare the bytes of each group: equal hashes alone do not prove equal rows.
     _, first, copy_of = np.unique(hashes, return_index=True, return_inverse=True)
     return Distinct(first, copy_of.ravel()) if first.size <= WORTH_IT * hashes.size else None
 

@@ -40,6 +40,7 @@ def mean_squares_to_nearest(
     many = np.flatnonzero(~((references == 0) | (references == top)).all(axis=0))
     centre = np.zeros(X.shape[1])
     centre[many] = references[:, many].mean(axis=0)
+    # Not by the number of columns: BLAS computes the products in either case.
     level = level_for(1)
     if level is None:
         return _by_products(X, references, n_subsets, w, centre, top, many)
@@ -69,6 +70,7 @@ def _compiled(
     for rows in row_blocks(X.shape[0], ROWS_PER_BLOCK):
         x = search.weighted(X[rows] - centre)
         squares = scratch("choice distances", (x.shape[0], norms.size), x.dtype)
+        # BLAS rounds by position in the batch; differences below the slack do not change a choice.
         np.matmul(x, search.product.T, out=squares)
         mean_squares(level, squares, norms, search.slack(x), X[rows], references, out[rows])
     return out
@@ -102,6 +104,7 @@ def _by_products(
         first *= top
         first[:, many] = second
         G += first
+        # The expanded square may be slightly negative.
         np.maximum(G, 0.0, out=G)
     return out
 
@@ -142,6 +145,8 @@ def total_shares(
         chosen, smallest = search.choices_and_minima(x)
         norms = np.einsum("ij,ij->i", x, x) + search.norms.max(initial=0.0)
         squares = np.maximum(smallest + np.einsum("ij,ij->i", x, x), 0.0)
+        # A share is a part divided by the distance, which has no digits where the square has
+        # cancelled.
         certain = squares > SMALL * norms
         distances = np.sqrt(squares) if root else squares
         kept += float(distances[certain].sum())
@@ -164,6 +169,7 @@ class _NearestSearch:
         self.n_subsets = n_subsets
         self.active, self.root = None, None
         if w is not None:
+            # Most learned weights are 0, and their columns cost nothing then.
             self.active = np.flatnonzero(w)
             self.root = np.sqrt(w[self.active])
             references = references[:, self.active] * self.root
@@ -205,6 +211,7 @@ def first_within(distances: np.ndarray, limit: np.ndarray) -> np.ndarray:
     chosen = distances <= limit
     taken = chosen[0].copy()
     for plane in chosen[1:]:
+        # For booleans, plane > taken is plane and not taken.
         np.greater(plane, taken, out=plane)
         taken |= plane
     return np.asarray(chosen)

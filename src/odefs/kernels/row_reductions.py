@@ -13,6 +13,7 @@ from odefs.kernels.chunking import row_blocks
 from odefs.system.tempfiles import FileArray
 
 CHUNK_ROWS = 2**20
+"""Part of every result: another length would merge other chunks and change the last bits."""
 
 
 def row_chunks(n: int) -> Iterator[slice]:
@@ -26,6 +27,7 @@ def count_and_mean(values: np.ndarray) -> tuple[int, float]:
     for known in _without_nan(values):
         total = count + known.size
         here = float(known.mean())
+        # The first chunk as NumPy has it: short arrays get the bits of numpy.mean.
         mean = mean + (here - mean) * (known.size / total) if count else here
         count = total
     return count, mean
@@ -105,6 +107,7 @@ def _percentile(q: float, size: int, at: Callable[[int], float]) -> float:
     below = int(np.floor(place))
     low, high = at(below), at(min(below + 1, size - 1))
     share = place - below
+    # From the nearer end, as NumPy interpolates: the last bit depends on it.
     return low + (high - low) * share if share < 0.5 else high - (high - low) * (1 - share)
 
 
@@ -146,7 +149,9 @@ _SIGN = np.uint64(1 << 63)
 
 def _sortable(values: np.ndarray) -> np.ndarray:
     """Map floats to 64-bit keys with the same order; -0.0 equals 0.0."""
+    # Adding 0.0 turns -0.0 into 0.0.
     bits = (values + 0.0).view(np.uint64)
+    # Floats sort like integers if the sign bit is flipped, and all bits of negative numbers.
     return np.where(bits & _SIGN, ~bits, bits | _SIGN)
 
 
@@ -170,6 +175,7 @@ SAMPLED = 64
 
 def descending_ranks(values: np.ndarray) -> np.ndarray:
     """Return 1 for the highest value, and so on; equal values share the best rank."""
+    # Need not be stable: equal values get the same rank.
     order = np.argsort(-values)
     ordered = values[order]
     is_first = np.ones(values.size, dtype=bool)
@@ -203,6 +209,7 @@ def fill_ranks(values: np.ndarray, out: np.ndarray) -> np.ndarray:
         before += _rank_range(negated, out, slices, before)
         done = ends
     for part in parts:
+        # Sorted again instead of kept: the order would need a second file of the same size.
         order = np.argsort(-np.asarray(values[part], dtype=np.float64), kind="stable")
         ranks = np.empty(order.size, dtype=np.int64)
         ranks[order] = out[part]
@@ -217,6 +224,7 @@ def _range_ends(values: np.ndarray) -> Iterator[float]:
     """
     size = values.size
     n_ranges = -(-size // PER_RANGE)
+    # Only the memory depends on the sample; ranks do not.
     rows = np.unique(np.random.default_rng(0).integers(0, size, min(size, SAMPLED * n_ranges)))
     sample = np.sort(-np.asarray(values[rows], dtype=np.float64))
     chosen = np.unique(sample[SAMPLED - 1 :: SAMPLED])

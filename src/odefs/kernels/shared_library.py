@@ -70,6 +70,7 @@ def required_library() -> ctypes.CDLL:
 
 
 def _load() -> ctypes.CDLL:
+    # CDLL releases the GIL during calls, so that threads score in parallel.
     found = ctypes.CDLL(str(PATH))
     for name, (arguments, result) in FUNCTIONS.items():
         function = getattr(found, name)
@@ -101,6 +102,7 @@ def level_for(n_columns: int, has_missing: bool = False) -> str | None:
 
     It depends on nothing else: a row's score must not depend on how many rows are scored with it.
     """
+    # Cached with the wish as an argument: tests and users may change the variable at any time.
     return _level(os.environ.get("ODEFS_KERNEL", ""), n_columns, has_missing)
 
 
@@ -122,6 +124,7 @@ def _automatic_level(here: tuple[str, ...], n_columns: int, has_missing: bool) -
     """Return the last of some levels, if it is worth while for so many columns."""
     if not here or not n_columns:
         return None
+    # NumPy needs several products per block with missing cells, the kernel one pass.
     return here[-1] if has_missing or n_columns <= MOST_COLUMNS[here[-1]] else None
 
 

@@ -50,6 +50,7 @@ class SlabLayout:
             (-(-n_rows // SLAB_ROWS), SLAB_ROWS + 2 * self.spare_rows, n_columns),
             self.dtype,
         )
+        # Scratch holds old numbers, possibly NaN or infinity.
         slabs[:, : self.spare_rows] = slabs[:, self.spare_rows + SLAB_ROWS :] = 0
         if n_rows % SLAB_ROWS:
             slabs[-1, self.spare_rows + n_rows % SLAB_ROWS :] = 0
@@ -82,6 +83,7 @@ class SlabLayout:
         The result ends with the rows that pad the last slab.
         """
         kept = products[:, :, self.spare_rows : self.spare_rows + SLAB_ROWS].transpose(1, 0, 2)
+        # A copy, since scratch is overwritten by the next product.
         return np.array(kept, order="C").reshape(products.shape[1], -1)
 
     def products(self, references: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -133,6 +135,7 @@ def _is_steady(layout: SlabLayout, references: np.ndarray, rows: np.ndarray) -> 
     """Return whether equal rows have equal products at every position of a slab."""
     for row in rows:
         products = layout.products(references, np.broadcast_to(row, (SLAB_ROWS, row.size)))
+        # Exact comparison is meant: equal rows must have equal bits.
         if (products != products[:, :1]).any():
             return False
     return True
@@ -149,6 +152,7 @@ def aligned(values: np.ndarray, dtype: np.dtype[np.generic]) -> np.ndarray:
 
 
 def _by_blas(references: np.ndarray, slabs: np.ndarray, out: np.ndarray) -> None:
+    # matmul calls BLAS once per slab, always with the same shape.
     np.matmul(references, slabs.transpose(0, 2, 1), out=out)
 
 

@@ -27,10 +27,10 @@ def export_onnx(
     """Export a fitted model as an ONNX graph.
 
     The graph has one input, ``X`` of shape (n_rows, n_columns) with any number of rows, and three
-    outputs of shape (n_rows,): ``score`` (``outlier_scores``: high = abnormal, 1.0 = an ordinary
-    row), ``decision`` (``decision_function``) and ``label`` (``predict``: -1 for outliers, 1 for
-    others). Like a model file it contains rows of the training data, the references from which
-    scores are computed: treat it as confidential as the data.
+    outputs of shape (n_rows,): ``score`` (``outlier_scores``: high = abnormal, training rows
+    average 1.0), ``decision`` (``decision_function``) and ``label`` (``predict``: -1 for outliers,
+    1 for others). Like a model file it contains rows of the training data, the references from
+    which scores are computed: treat it as confidential as the data.
 
     Parameters
     ----------

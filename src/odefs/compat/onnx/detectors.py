@@ -10,7 +10,7 @@ import numpy as np
 from odefs.compat.onnx.graph import Graph, Rows
 from odefs.detectors.coupling import CouplingDetector, CouplingState
 from odefs.detectors.iforest import IForestDetector, IForestState
-from odefs.detectors.relations import RelationsDetector, RelationsState
+from odefs.detectors.relations import FILLING_STEPS, RelationsDetector, RelationsState
 from odefs.detectors.tails import TailsDetector, TailsState
 
 
@@ -26,6 +26,7 @@ def coupling_score(
         G = graph.add(
             "Add", G, graph.add("Mul", graph.cast(is_above, np.float64), graph.numbers64(step))
         )
+    # As in the library: steps up and down may leave a trace of rounding below zero.
     G = graph.add("Max", G, graph.numbers64(0))
     if rows.missing is not None:
         G = graph.add("Where", rows.missing, graph.numbers64(state.missing), G)
@@ -47,6 +48,7 @@ def relations_score(
     z = graph.add("Mul", z, graph.numbers64(np.sqrt(weights) / state.std))
     if rows.missing is not None:
         z = graph.add("Where", rows.missing, graph.numbers64(0), z)
+        z = _filled(graph, z, rows.missing, state.precision)
     parts = graph.add("Mul", z, graph.add("MatMul", z, graph.numbers64(state.precision)))
     total = graph.add("Max", graph.reduce("ReduceSum", parts, 1), graph.numbers64(0))
     if rows.missing is None:
@@ -56,6 +58,36 @@ def relations_score(
     scale = graph.add("Div", graph.numbers64(weights.sum()), covered)
     total = _of_squares(graph, detector, graph.add("Mul", total, scale))
     return _without_empty(graph, rows, total)
+
+
+def _filled(graph: Graph, z: str, missing: str, precision: np.ndarray) -> str:
+    """Add what fills missing cells, as :mod:`odefs.detectors.relations` does."""
+    zero, matrix = graph.numbers64(0), graph.numbers64(precision)
+    diagonal = graph.numbers64(np.diag(precision))
+
+    def in_missing(values: str) -> str:
+        return graph.add("Where", missing, values, zero)
+
+    def sums(one: str, other: str) -> str:
+        return graph.reduce("ReduceSum", graph.add("Mul", one, other), 1, keep=True)
+
+    def ratio(one: str, other: str) -> str:
+        """The quotient, 0 where the divisor is not positive."""
+        quotient = graph.add("Div", one, other)
+        return graph.add("Where", graph.add("Greater", other, zero), quotient, zero)
+
+    residual = in_missing(graph.add("Neg", graph.add("MatMul", z, matrix)))
+    scaled = graph.add("Div", residual, diagonal)
+    direction, square = scaled, sums(residual, scaled)
+    for _ in range(min(FILLING_STEPS, len(precision))):
+        through = in_missing(graph.add("MatMul", direction, matrix))
+        length = ratio(square, sums(direction, through))
+        z = graph.add("Add", z, graph.add("Mul", length, direction))
+        residual = graph.add("Sub", residual, graph.add("Mul", length, through))
+        scaled = graph.add("Div", residual, diagonal)
+        last, square = square, sums(residual, scaled)
+        direction = graph.add("Add", scaled, graph.add("Mul", ratio(square, last), direction))
+    return z
 
 
 def _of_squares(graph: Graph, detector: RelationsDetector, squares: str) -> str:
@@ -92,6 +124,7 @@ def iforest_score(
     shape = graph.add("Concat", n_rows, graph.integers([n_trees]), axis=0)
     node = graph.cast(graph.add("ConstantOfShape", shape), np.int64)
     one, two = graph.integers(1), graph.integers(2)
+    # A complete tree with 2**depth - 1 inner nodes has as many levels as that number has bits.
     for _ in range(int(n_inner).bit_length()):
         place = graph.add("Add", node, first)
         column = graph.add("Gather", columns, place)

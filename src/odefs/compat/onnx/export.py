@@ -139,9 +139,11 @@ def scaled_rows(
     """Add the rows as the components see them: rounded as in the library, then float64."""
     missing = None
     if may_miss:
+        # NaN would spread in sums and products; the mask remembers where it was.
         missing = graph.add("IsNaN", X)
         X = graph.add("Where", missing, graph.constant(0, input_dtype), X)
     if input_dtype != dtype:
+        # A cast would turn values beyond the range into infinity. The library clips them too.
         X = graph.cast(
             _within(graph, X, float(np.finfo(dtype).max), input_dtype)
             if input_dtype > dtype
@@ -177,6 +179,8 @@ def _with_tails(graph: Graph, X: str, tails: Tails, dtype: np.dtype) -> str:
     for limits, sign, test in ((tails.high, 1.0, "Greater"), (tails.low, -1.0, "Less")):
         has_tail = np.isfinite(limits)
         exact = np.where(has_tail, limits, 0.0)
+        # As in the library: cells are compared with the rounded limit, and continue from the exact
+        # one.
         rounded = limits.astype(dtype)
         is_far = graph.add(test, X, graph.constant(rounded, dtype))
         distance = graph.add(
@@ -207,6 +211,7 @@ def unusable(graph: Graph, X: str, rows: Rows) -> str:
 
     Rejected are infinite cells, and missing cells unless they are allowed.
     """
+    # Zero for finite numbers; NaN for infinite and missing ones.
     difference = graph.add("Sub", X, X)
     if rows.missing is not None:
         difference = graph.add(

@@ -38,6 +38,7 @@ class Graph:
     def constant(self, value: ArrayLike, dtype: DTypeLike | None = None) -> str:
         array = np.asarray(value, dtype=dtype)
         name = self.name("constant")
+        # reshape(), because ascontiguousarray() turns a scalar into an array of one element.
         self.constants.append(
             numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name)
         )
@@ -58,6 +59,7 @@ class Graph:
         return self.add("Cast", value, to=TYPES[np.dtype(dtype)])
 
     def reduce(self, operator: str, value: str, axis: int, keep: bool = False) -> str:
+        # From opset 18 on, all reductions take their axes as an input instead of an attribute.
         return self.add(operator, value, self.integers([axis]), keepdims=int(keep))
 
     def finished(
@@ -73,6 +75,7 @@ class Graph:
             name,
             list(inputs),
             list(outputs),
+            # Graphs of branches and loops may refer to constants of the outermost graph.
             initializer=self.constants if outermost else [],
         )
 

@@ -111,6 +111,7 @@ def masked_score(
     covered = graph.add("Gemm", seen, mask, transB=1)
     zero, unbounded = graph.numbers64(0), graph.numbers64(np.inf)
     scaled = graph.add("Mul", squares, graph.add("Div", graph.numbers64(weights.sum()), covered))
+    # Pairs without a common column were divided by zero above; at infinity they are never nearest.
     pairs = graph.add("Where", graph.add("Greater", covered, zero), scaled, unbounded)
     nearest = nearest_of_subsets(graph, pairs, references.shape[0], state.n_subsets)
     known = graph.add("Less", nearest, unbounded)
@@ -150,6 +151,7 @@ def for_each_reference(
         [described(name, np.float64, [None]) for name in inputs],
         [described(result, np.float64, [None])],
     )
+    # Scan stacks its results along the first axis, here the references.
     found = graph.add("Scan", *inputs.values(), body=finished, num_scan_inputs=len(inputs))
     return graph.add("Transpose", found, perm=[1, 0])
 
