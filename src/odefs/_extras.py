@@ -37,6 +37,8 @@ def require_extra(what: str, extra: str, instead: str = "") -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         package = _package(error)
+        # A missing module of any other name is a fault of an installed package, which the extra
+        # would not mend.
         if package not in PACKAGES[extra]:
             raise
         name = PACKAGES[extra][package] or package
@@ -47,6 +49,7 @@ def require_extra(what: str, extra: str, instead: str = "") -> Iterator[None]:
 
 def sentence(error: ModuleNotFoundError) -> str | None:
     """Return what to install for a missing package; ``None`` if it does not belong to an extra."""
+    # An error of require_extra() names the command already.
     if "pip install" in str(error):
         return str(error)
     package = _package(error)

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
@@ -15,11 +15,24 @@ def suggestion(name: str, known: Sequence[str]) -> str:
 
     That of a part, such as ``selection__l1``, may be given without its prefix.
     """
+    meant = _meant(name, known)
+    return "" if meant is None else f" Did you mean {meant!r}?"
+
+
+def no_column(name: str, names: Sequence[str], use: str = "") -> str:
+    """Return that a table has no such column, and which ones it has."""
+    meant = _meant(name, names)
+    question = "" if meant is None else f" (did you mean {meant!r}?)"
+    return f"there is no column {name!r}{use}{question}; the columns are {', '.join(names)}."
+
+
+def _meant(name: str, known: Sequence[str]) -> str | None:
     import difflib
 
+    same = [option for option in known if option.casefold() == name.casefold()]
     nested = [option for option in known if option.endswith(f"__{name}")]
-    close = nested or difflib.get_close_matches(name, known, n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    close = same or nested or difflib.get_close_matches(name, known, n=1)
+    return close[0] if close else None
 
 
 def names_its_options(function: Callable[P, R]) -> Callable[P, R]:
@@ -44,16 +57,34 @@ def names_its_parameters(init: Init) -> Init:
     """Decorate ``__init__`` in the same way; the error names the class of the object."""
     parameters = init.__code__.co_varnames[1 : init.__code__.co_argcount]
     known = (*parameters, *(init.__kwdefaults__ or ()))
+    n_unnamed = len(parameters)
 
+    # scikit-learn reads the parameters from the signature, which wraps() passes on.
     @functools.wraps(init)
     def checked(self: object, *arguments: Any, **named: Any) -> None:
-        unknown = named.keys() - set(known)
-        if unknown:
-            name = min(unknown)
-            raise TypeError(
-                f"{type(self).__name__}() got an unexpected keyword argument {name!r}."
-                f"{suggestion(name, known)} The parameters are {', '.join(known)}."
-            )
+        require_parameters(type(self).__name__, arguments, named, known, n_unnamed)
         init(self, *arguments, **named)
 
     return cast(Init, checked)
+
+
+def require_parameters(
+    owner: str,
+    arguments: Sequence[object],
+    named: Mapping[str, object],
+    known: Sequence[str],
+    n_unnamed: int,
+) -> None:
+    """Raise for unknown parameters of ``owner``, or more than ``n_unnamed`` without a name."""
+    unknown = named.keys() - set(known)
+    if unknown:
+        name = min(unknown)
+        raise TypeError(
+            f"{owner}() got an unexpected keyword argument {name!r}."
+            f"{suggestion(name, known)} The parameters are {', '.join(known)}."
+        )
+    if len(arguments) > n_unnamed:
+        raise TypeError(
+            f"{owner}() got the positional argument {arguments[n_unnamed]!r}: give parameters by "
+            f"name. They are {', '.join(known)}."
+        )

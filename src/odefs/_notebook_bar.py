@@ -11,6 +11,7 @@ INTERVAL = 0.1
 
 def in_notebook() -> bool:
     """Whether the code runs in the kernel of a notebook; IPython in a terminal has no kernel."""
+    # A kernel has imported IPython already; importing it elsewhere would only cost time.
     ipython: Any = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return getattr(shell, "kernel", None) is not None

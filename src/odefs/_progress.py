@@ -9,6 +9,7 @@ from odefs._notebook_bar import NotebookBar, in_notebook
 
 Listener = Callable[[str, int, int], None]
 
+# Context variables, so that fits in other threads have listeners of their own.
 _listener: ContextVar[Listener | None] = ContextVar("odefs_progress", default=None)
 _stage: ContextVar[str] = ContextVar("odefs_stage", default="working")
 
@@ -51,6 +52,7 @@ def report_progress(done: int, total: int) -> None:
 
 
 logger = logging.getLogger("odefs")
+# Otherwise Python prints warnings of the library if the user has not configured logging.
 logger.addHandler(logging.NullHandler())
 
 

@@ -74,6 +74,7 @@ class RowSelection:
             return self._of_labels(labels)
         if self.is_index and index is not None and not _counts_rows(index):
             return self._of_index(n_rows, index)
+        # astype, because comparisons of object arrays return objects.
         wrong = self.values[((self.values < 0) | (self.values >= n_rows)).astype(bool)]
         if wrong.size and not n_rows:
             raise ValueError(f"{self.name} holds {wrong[0]}, but the table has no rows.")
@@ -101,6 +102,7 @@ class RowSelection:
     def _of_index(self, n_rows: int, index: Any) -> np.ndarray:
         """Return the rows with the labels of an index of integers, if it cannot mean numbers."""
         places = index.get_indexer(self.values) if index.is_unique else np.full(1, -1)
+        # Ambiguous only if the integers could be row numbers and would then mean other rows.
         are_numbers = ((self.values >= 0) & (self.values < n_rows)).all()
         if (places < 0).any() or (are_numbers and (places != self.values).any()):
             raise ValueError(
@@ -189,6 +191,7 @@ def index_labels(index: object) -> Any:
 
 def _counts_rows(index: Any) -> bool:
     """Return whether an index is the default one of pandas."""
+    # By name, so that pandas need not be imported.
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from odefs._extras import require_extra
-from odefs._known_options import names_its_options
+from odefs._known_options import names_its_options, no_column
 from odefs._row_selection import read_rows
 from odefs.estimators import ODEFS
 from odefs.exceptions import TableError
@@ -35,17 +35,19 @@ from odefs.tables.displayed_rows import (
 from odefs.tables.encoder.groups import group_columns
 from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.flagging import require_one_rule
-from odefs.tables.messages.reasons import reason_texts
 from odefs.tables.model_files import save_detection
+from odefs.tables.readers.error_messages import names_arguments
 from odefs.tables.table import Table, table_of
+from odefs.tables.writers.columns import reason_cells
 
-REASONS = 3
-"""Most reasons of a row in a frame."""
+SEED = 0
+"""Seed of the default model."""
 
 if TYPE_CHECKING:
     from odefs.tables.readers.open import Reading
 
 
+# eq=False, because a comparison of arrays does not give a single boolean.
 @dataclass(frozen=True, eq=False, repr=False)
 class Detection(NotebookView, PlotShortcuts, TableDetection):
     """Scores of all rows of a table, which of them stand out, and why.
@@ -53,7 +55,7 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
     Attributes
     ----------
     scores : ndarray of shape (n_rows,)
-        High is abnormal; 1.0 is an ordinary row.
+        High is abnormal; the average is 1.0.
     is_outlier : ndarray of bool
     agreement : ndarray of shape (n_rows,) or None
         Weighted share of the model's components that put the row above their own threshold;
@@ -93,17 +95,18 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
         Returns
         -------
         data frame
-            ``score``, ``rank`` (1 for the most outlying), ``percentile``, ``outlier``, ``kind``
-            (what flagged rows have in common) and ``reasons``, the last two missing for rows that
-            are not flagged. A pandas frame has the table's index; other frames name the rows first,
-            by the id column or the row number from 0, which :meth:`explain` and others take.
+            ``score``, ``rank`` (1 for the most outlying), ``percentile``, ``agreement`` (absent for
+            models without thresholds), ``outlier``, ``kind`` (what flagged rows have in common) and
+            ``reasons``, the last two missing for rows that are not flagged. A pandas frame has the
+            table's index; other frames name the rows first, by the id column or the row number from
+            0, which :meth:`explain` and others take.
         """
         return self._frame(np.arange(self.scores.size), np.flatnonzero(self.is_outlier))
 
     def top(self, n: int = 10) -> Any:
         """The ``n`` most outlying rows, most outlying first, with columns as :meth:`to_frame`.
 
-        All of them have reasons, flagged or not.
+        All of them are explained, flagged or not; reasons are missing where no column is unusual.
         """
         if not isinstance(n, Integral) or isinstance(n, bool) or n < 0:
             raise TableError(f"n={n!r} must be a whole number of at least 0.")
@@ -112,30 +115,34 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
 
     def _frame(self, rows: np.ndarray, explained: np.ndarray) -> Any:
         """Rows of the table as a frame; those ``explained`` have reasons."""
-        reasons = self.reasons(explained.tolist(), k=REASONS) if explained.size else []
-        texts = dict(
-            zip(
-                explained.tolist(),
-                ("; ".join(reason_texts(found, self.hidden)) for found in reasons),
-                strict=True,
-            )
-        )
-        kinds = dict(zip(explained.tolist(), row_kinds(self, explained, reasons), strict=True))
         name, names = shown_names(self, first=0)
         has_index = self.index is not None
         results = {
             "score": self.scores[rows],
             "rank": self.ranks[rows],
             "percentile": self.percentiles[rows],
+            "agreement": None if self.agreement is None else self.agreement[rows],
             "outlier": self.is_outlier[rows],
-            "kind": [kinds.get(row) for row in rows.tolist()],
-            "reasons": [texts.get(row) for row in rows.tolist()],
+            **self._why(rows, explained),
         }
+        results = {name: cells for name, cells in results.items() if cells is not None}
         if not has_index or self.named:
             name = f"{name} (id)" if name in results else name
             results = {name: [names[row] for row in rows.tolist()], **results}
         index: Any = self.index
         return as_frame(results, self.library, index[rows] if has_index else None)
+
+    def _why(self, rows: np.ndarray, explained: np.ndarray) -> dict[str, list[str | None]]:
+        """Columns that say why rows stand out: missing for rows that are not ``explained``."""
+        reasons = self.reasons(explained.tolist()) if explained.size else []
+        texts = reason_cells(self.hidden, self.scores.size, explained, reasons)
+        kinds: dict[int, str | None] = {}
+        if explained.size:
+            kinds = dict(zip(explained.tolist(), row_kinds(self)(explained, reasons), strict=True))
+        return {
+            "kind": [kinds.get(row) for row in rows.tolist()],
+            "reasons": [texts[row] for row in rows.tolist()],
+        }
 
     def explain(self, rows: object = None) -> Explanation:
         """Contributions of the table's columns to the scores of rows.
@@ -157,16 +164,34 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
         return np.where(self.score(frame) > self.threshold, -1, 1)
 
     def with_answers(self, review: Review) -> Self:
-        """The detection after a review: its model has learned from the answers."""
-        learned = with_answers(self, review.asked, review.answers)
+        """The detection after a review: its model has learned from the answers.
+
+        The review must be of this table: one that :meth:`review` has started, or one that
+        :func:`odefs.load` has read from a file. A review by another model is accepted if its rows
+        have the same ids or labels.
+        """
+        if not isinstance(review, Review):
+            raise TableError(
+                f"with_answers takes a review, such as the one that review() starts, not "
+                f"{type(review).__name__}."
+            )
+        if review.n_rows != self.n_rows:
+            raise TableError(
+                f"the review is not of this table: it has {review.n_rows:,} rows, the table "
+                f"{self.n_rows:,}."
+            )
+        reviewed = None if review._are_named(self._labels) else review._learner.before
+        learned = with_answers(self, review.asked, review.answers, reviewed=reviewed)
         return type(self).of(learned, self.library)
 
     def review(self, random_state: int = 0) -> Review:
         """A review of the rows, most suspicious first, that learns from every answer.
 
-        Rows go by their numbers in this detection; :meth:`with_answers` takes the review up.
+        Rows are named as in :meth:`reasons`; :meth:`with_answers` learns from the review.
         """
-        return Review(self.model, self.X, random_state)
+        review = Review(self.model, self.X, random_state)
+        review._name_rows(self._labels, self.index)
+        return review
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write model and encoder to one file; :func:`odefs.load` returns them as a pipeline."""
@@ -174,6 +199,7 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
 
 
 @names_its_options
+@names_arguments
 def detect(
     frame: object,
     *,
@@ -190,7 +216,7 @@ def detect(
     hide: Sequence[str] = (),
     known_outliers: object = None,
     known_normal: object = None,
-    random_state: int | np.random.RandomState | None = 0,
+    random_state: int | np.random.RandomState | None = SEED,
     n_jobs: int | None = None,
     checks: bool = True,
     number: Sequence[str] = (),
@@ -221,8 +247,8 @@ def detect(
         An unfitted estimator with custom parameters.
     random_state, n_jobs
         Seed and number of threads of the default model: None uses every core available to the
-        process, whereas scikit-learn's None is one. Results do not depend on ``n_jobs``, which
-        ``model`` has as a parameter of its own.
+        process, whereas scikit-learn's None is one. Results do not depend on ``n_jobs``. Both are
+        parameters of ``model``, if it is given.
     contamination, threshold, flag
         What to flag: a share of the rows, scores above a number, or a number of rows. By default,
         rows that score higher than the bulk of the scores explains; of fewer than 30 rows, none.
@@ -252,7 +278,7 @@ def detect(
     (99, 'price')
     """
     require_one_rule(contamination, threshold, flag, max_false_flags)
-    _require_estimators(model, encoder, n_jobs)
+    _require_estimators(model, encoder, random_state, n_jobs)
     own = TableEncoder(
         number=number,
         category=category,
@@ -273,6 +299,7 @@ def detect(
     id, hide = None if id is None else str(id), [str(column) for column in hide]
     given.require_columns([] if id is None else [id])
     _require_hidden(given, hide)
+    # clone() leaves the given model unfitted, as scikit-learn's meta-estimators do.
     model = _default_model(encoder.by, random_state, n_jobs) if model is None else clone(model)
     if max_false_flags is not None:
         model.set_params(contamination="auto", max_false_flags=max_false_flags)
@@ -296,8 +323,13 @@ def detect(
     return Detection.of(found, library_of(frame))
 
 
-def _require_estimators(model: object, encoder: object, n_jobs: int | None) -> None:
-    """Raise if arguments are not what they should be, before anything is read or fitted."""
+def _require_estimators(
+    model: object, encoder: object, random_state: object, n_jobs: int | None
+) -> None:
+    """Raise for estimators of another kind, before anything is read or fitted.
+
+    ``random_state`` and ``n_jobs`` are those of the default model.
+    """
     for name, given, kind in (
         ("model", model, OutlierModel),
         ("encoder", encoder, TableEncoder),
@@ -308,8 +340,10 @@ def _require_estimators(model: object, encoder: object, n_jobs: int | None) -> N
                 f"{name} must be an estimator of odefs such as {example}, not "
                 f"{type(given).__name__}."
             )
-    if model is not None and n_jobs is not None:
-        raise TableError("n_jobs cannot be combined with model: set it on the model.")
+    is_seeded = not (isinstance(random_state, Integral) and random_state == SEED)
+    for name, is_given in (("random_state", is_seeded), ("n_jobs", n_jobs is not None)):
+        if model is not None and is_given:
+            raise TableError(f"{name} cannot be combined with model: set it on the model.")
 
 
 def _alone(encoder: TableEncoder, own: TableEncoder) -> TableEncoder:
@@ -327,7 +361,9 @@ def _default_model(
     by: str | Sequence[str], random_state: int | np.random.RandomState | None, n_jobs: int | None
 ) -> ODEFS:
     return ODEFS(
+        # The encoder brings all columns to one scale already.
         scaling="none",
+        missing="ignore",
         # Without the levels of groups, columns of clean tables look like noise.
         noise_columns="keep" if group_columns(by) else "damp",
         random_state=random_state,
@@ -352,7 +388,6 @@ def _read(
             raise TableError("table and query are for files and addresses, not for data frames.")
         return None
     with require_extra("reading files", "cli"):
-        from odefs.tables.readers.error_messages import named_as_arguments
         from odefs.tables.readers.memory_estimate import fits
         from odefs.tables.readers.open import open_table
         from odefs.tables.readers.options import ReadOptions
@@ -360,7 +395,7 @@ def _read(
 
         # Not to be parsed as numbers.
         text = [*group_columns(by), *([] if id is None else [str(id)])]
-        with named_as_arguments(), located(frame, table, query) as local:
+        with located(frame, table, query) as local:
             if local.path != "-" and not fits(local.path):
                 raise TableError(
                     f"{local.shown}: the table does not fit into memory: 'odefs detect' reads it "
@@ -372,9 +407,7 @@ def _read(
 def _require_hidden(table: Table, hide: Sequence[str]) -> None:
     unknown = [column for column in hide if column not in table.names]
     if unknown:
-        raise TableError(
-            f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}."
-        )
+        raise TableError(no_column(unknown[0], table.names, " to hide"))
 
 
 def _row_numbers(

@@ -54,6 +54,7 @@ def warn(message: str, category: type[ODEFSWarning] = ODEFSWarning) -> None:
     between = tuple(
         folder + os.sep for folder in (PACKAGE, *([os.path.dirname(known)] if known else []))
     )
+    # The first frame outside of odefs and scikit-learn, whose wrappers call fit.
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(between):
         level, frame = level + 1, frame.f_back

@@ -2,8 +2,8 @@
 
 The paper does not describe its scaling; min-max to [0, 1] reproduces its bare-detector column on
 every dataset. ``"rootstd"`` lies half-way between min-max and z-scores; ``"damped"`` additionally
-keeps rare values from dominating. ``"robust"`` is ``"damped"`` after far values have been drawn in
-logarithmically (:class:`Tails`), so that one huge value does not squeeze its column. Ranges are
+keeps rare values from dominating. ``"robust"`` is ``"damped"`` after extreme values have been drawn
+in logarithmically (:class:`Tails`), so that one huge value does not squeeze its column. Ranges are
 float64; scaled values are clipped to +-1e6, so that a new row far outside the training range stays
 finite in float32.
 """
@@ -21,19 +21,26 @@ the rows). Chosen on 14 datasets that are not the paper's.
 """
 
 RARE_ROWS = 20
-"""And as no rarer than in so many rows: in a small table, rarer values are chance."""
+"""``"damped"`` also treats a two-valued column as no rarer than one whose rarer value is in this
+many rows: in a small table, rarer values are chance. With this limit and that for rows per value
+of companions, ``ODEFS()`` has an average precision of 0.87 instead of 0.80 on the digits of
+scikit-learn (research log, "Companions of the distances").
+"""
 
 TAIL_SIGMAS = 3.0
 """``"robust"`` draws in values that are farther from the median, in robust standard deviations."""
 
 BEYOND_RANGE = 4.0
-"""How much later values beyond the range of a noise column are drawn in than others."""
+"""Unit of the tails of noise columns, relative to that of other columns.
+
+Values beyond the range of a noise column count in full at first and are drawn in later than others.
+"""
 
 FEW_ROWS = 256
-"""Rows that show of most columns that they have more than two values."""
+"""Rows that are enough to see that most columns have more than two values."""
 
 LINEAR = 1e12
-"""Unit of a tail that is not drawn in."""
+"""Unit of a tail that is not drawn in: values beyond the limit stay linear."""
 
 CLIP = 1e6
 CLIP_UNSCALED = 1e15
@@ -67,6 +74,7 @@ class ColumnRanges:
 
 def column_ranges(X: np.ndarray) -> ColumnRanges:
     """Return the ranges of one dense block."""
+    # NaN propagates through minimum: tables without missing cells need no mask.
     low, high = np.minimum.reduce(X, axis=0), np.maximum.reduce(X, axis=0)
     count = np.full(X.shape[1], float(X.shape[0]))
     if np.isnan(low).any():
@@ -119,6 +127,7 @@ def column_moments(X: np.ndarray) -> ColumnMoments:
     count = np.full(X.shape[1], float(X.shape[0]))
     if not np.isnan(total).any():
         mean = total / X.shape[0]
+        # Centred first: the difference of mean squares and squared means would cancel.
         values -= mean
     else:
         seen = ~np.isnan(X)
@@ -131,7 +140,7 @@ def column_moments(X: np.ndarray) -> ColumnMoments:
 
 @dataclass(frozen=True, eq=False)
 class Tails:
-    """What becomes of scaled values outside limits: ``limit +- slope unit log(1 + t / unit)``.
+    """Values that scaled values outside limits become: ``limit +- slope unit log(1 + t / unit)``.
 
     ``t`` is the distance from the limit. With slope 1 a tail is drawn in from the limit on. With
     the unit :data:`LINEAR` it is ``limit +- slope t``: a slope above 1 makes values count more
@@ -159,7 +168,7 @@ class Tails:
         return replace(self, low=self.low / by, high=self.high / by, unit=self.unit / by)
 
     def apply(self, scaled: np.ndarray) -> np.ndarray:
-        """Change scaled values in place. Few cells are far, so only those are computed."""
+        """Change scaled values in place; only the few cells beyond a limit are computed."""
         low, high = self.low.astype(scaled.dtype), self.high.astype(scaled.dtype)
         for limits, exact, sign, is_far in (
             (high, self.high, 1.0, scaled > high),
@@ -171,6 +180,8 @@ class Tails:
                 continue
             columns = places % scaled.shape[1]
             unit = self.unit[columns]
+            # From the rounded limit that was compared with, so that distances begin at 0; then in
+            # float64.
             beyond = np.abs(scaled.take(places) - limits[columns].astype(np.float64))
             drawn_in = np.where(unit < LINEAR, unit * np.log1p(beyond / unit), beyond)
             scaled.put(places, exact[columns] + sign * self.slope[columns] * drawn_in)
@@ -226,7 +237,7 @@ class Scaling:
         )
         ends = np.stack([ranges.low[columns], ranges.high[columns]]) * found.factor
         ends = (ends - found.low[columns]) / found.width[columns]
-        # The ends themselves must stay within, whatever is rounded.
+        # The ends of the training range must not count as beyond it after rounding to float32.
         room = 1e-5 * np.maximum(1.0, np.abs(ends).max(axis=0))
         has_tails = np.isfinite(high[columns])
         low[columns], high[columns] = ends[0] - room, ends[1] + room
@@ -259,6 +270,7 @@ class Scaling:
                 else X.astype(out.dtype)
             )
         with np.errstate(over="ignore"):
+            # float32 throughout where no intermediate value overflows; otherwise through float64.
             if out.dtype == np.float32 and self.safe_in_float32:
                 np.subtract(X, self.low.astype(np.float32), out=out)
                 np.divide(out, self.width.astype(np.float32), out=out)
@@ -314,6 +326,7 @@ def scale_by_moments(minmax: Scaling, moments: ColumnMoments, kind: str) -> Scal
     std, mean = moments.std, np.clip(moments.mean, 0.0, 1.0)
     if kind != "rootstd":
         two_valued = std**2 / np.maximum(mean * (1 - mean), np.finfo(np.float64).tiny)
+        # Standard deviation of a two-valued column whose rarer value is in RARE_ROWS rows.
         rarest = np.minimum(0.5, RARE_ROWS / np.maximum(1, moments.count))
         smallest = np.maximum(SMALLEST_STD, np.sqrt(rarest * (1 - rarest)))
         std = np.where(std > 0, np.maximum(std, smallest * np.minimum(two_valued, 1.0)), 0.0)
@@ -321,9 +334,9 @@ def scale_by_moments(minmax: Scaling, moments: ColumnMoments, kind: str) -> Scal
 
 
 def draw_in_tails(minmax: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> Scaling:
-    """Begin ``"robust"``: min-max scaling of columns whose far values are drawn in.
+    """Begin ``"robust"``: min-max scaling of columns whose extreme values are drawn in.
 
-    A value is far if it lies more than :data:`TAIL_SIGMAS` robust standard deviations from the
+    A value is extreme if it lies more than :data:`TAIL_SIGMAS` robust standard deviations from the
     median, both taken from a ``sample`` of the unscaled rows. Beyond, ``k`` deviations become
     ``TAIL_SIGMAS (1 + log(k / TAIL_SIGMAS))``. Columns with two values have no tails.
     """
@@ -337,6 +350,7 @@ def draw_in_tails(minmax: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> 
 def _drawn_in(minmax: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> Scaling:
     low, high = ranges.low * minmax.factor, ranges.high * minmax.factor
     middle, sigma = middle_and_sigma(sample)
+    # A few rows rule out most columns; only the others are compared in full.
     two_valued = _are_two_valued(sample[:FEW_ROWS], low, high)
     columns = np.flatnonzero(two_valued)
     two_valued[columns] = _are_two_valued(sample[:, columns], low[columns], high[columns])
@@ -376,6 +390,7 @@ def sample_moments(scaling: Scaling, ranges: ColumnRanges, sample: np.ndarray) -
     as many rows as the sample could show.
     """
     moments = column_moments(scaling.apply(sample, np.empty(sample.shape)))
+    # n p (1 - p) is about 0.5 for p = 1 / (2 n).
     is_rare = (moments.squares == 0) & (ranges.high > ranges.low)
     return replace(moments, squares=np.where(is_rare, 0.5, moments.squares))
 
@@ -383,6 +398,7 @@ def sample_moments(scaling: Scaling, ranges: ColumnRanges, sample: np.ndarray) -
 def middle_and_sigma(sample: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Median, and standard deviation from quantiles where these differ; 0 where nothing does."""
     q05, q25, middle, q75, q95 = _quantiles(sample)
+    # Quartiles of a normal distribution are 1.349 deviations apart, the 5 and 95 % quantiles 3.29.
     sigma = (q75 - q25) / 1.349
     sigma = np.where(sigma > 0, sigma, (q95 - q05) / 3.29)
     unknown = np.flatnonzero(~(sigma > 0))

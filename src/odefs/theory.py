@@ -51,6 +51,7 @@ def relaxed_auc(auc: float, pi: float, n: int | None = None) -> float:
     """
     _require_share("auc", auc)
     _require_share("pi", pi)
+    # (n+ + 1) / (2 n) = pi / 2 + 1 / (2 n).
     return (1 - pi) * auc + pi / 2 + (0.0 if n is None else 1 / (2 * n))
 
 
@@ -116,6 +117,7 @@ def theorem1(
     _require_share("pi", pi)
     _require_share("ideal_auc", ideal_auc)
     miss = cantelli_bound(a)
+    # Eq. 17: 1 - miss is a^2 / (1 + a^2).
     lower = (1 - miss) * ideal_auc + (1 - pi) * miss / 2
     return Theorem1(lower, ideal_auc, estimation_error(m, m_star, d, d_selected, delta, constant))
 

@@ -73,6 +73,7 @@ def collect_versions() -> dict[str, str]:
 def processor_name() -> str:
     """Return the processor name that the system reports."""
     try:
+        # platform.processor() is empty or only names the architecture on Linux.
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):

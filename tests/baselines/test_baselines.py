@@ -75,6 +75,17 @@ def test_breadth_first_reads_the_rankings_side_by_side(noisy):
         model.explain(noisy)
 
 
+@pytest.mark.parametrize("combination", ["cumulative", "breadth_first"])
+def test_a_row_without_observed_cells_is_ordinary(combination, noisy):
+    X = noisy.copy()
+    X[5] = np.nan
+    model = RandFS(combination=combination, missing="ignore", random_state=0).fit(X)
+    assert model.outlier_scores_[5] == pytest.approx(1.0)
+    assert model.outlier_scores(X[5:6]) == pytest.approx(1.0)
+    assert np.delete(model.outlier_scores_, 5).mean() == pytest.approx(1.0)
+    assert not model.is_outlier_[5]
+
+
 def test_cumulative_scores_explain_themselves(noisy):
     model = RandFS(random_state=0).fit(noisy)
     np.testing.assert_allclose(

@@ -227,3 +227,24 @@ def test_a_companion_of_little_weight_does_not_join():
     few = rng.random((1000, 2)) < 0.01
     X = np.c_[rng.normal(size=(1000, 40)) @ rng.normal(size=(40, 40)), few]
     assert not companions(ODEFS(trust=0, random_state=0).fit(X))
+
+
+@pytest.mark.parametrize(
+    ("noise", "joins"), [(0.5, True), (5.0, False)], ids=["related", "unrelated"]
+)
+def test_relations_join_only_where_columns_explain_each_other(noise, joins):
+    """Among unrelated columns their distance is that from the centre, far from no cluster."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 1)) + noise * rng.normal(size=(2000, 4))
+    model = ODEFS(trust=0, noise_columns="keep", random_state=0).fit(X)
+    assert [type(one.detector) for one in companions(model)] == [RelationsDetector] * joins
+
+
+def test_a_ring_is_ranked_by_distances():
+    """The centre of a ring is empty, and near to the mean of all rows."""
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 2000)
+    X = 5 * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.3 * rng.normal(size=(2000, 2))
+    X[:20] = 0.3 * rng.normal(size=(20, 2))
+    model = ODEFS(random_state=0).fit(X)
+    assert roc_auc_score(np.arange(2000) < 20, model.outlier_scores_) > 0.9

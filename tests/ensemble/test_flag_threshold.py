@@ -184,6 +184,14 @@ def test_scores_far_above_all_others_are_clear(n):
     assert clear_outliers(np.append(scores, [9 * scores.max()] * 3), 2) is None
 
 
+@pytest.mark.parametrize("shape", [1.0, 1.4, 1.8])
+def test_a_score_three_times_the_next_is_clear_whatever_the_tail(shape):
+    scores = bulk(1000, shape)
+    found = clear_outliers(np.append(scores, 3.5 * scores.max()), 1)
+    assert (found.count, found.margin) == (1, pytest.approx(3.5))
+    assert clear_outliers(np.append(scores, 1.4 * scores.max()), 1) is None
+
+
 def test_clear_scores_are_rare_without_outliers():
     kinds = [(100, 1.0), (3000, 1.0), (3000, 1.5)]
     tables = [bulk(n, shape, seed=k) for n, shape in kinds for k in range(60)]
@@ -203,3 +211,16 @@ def test_the_margin_of_an_endless_score_is_a_number():
     found = clear_outliers(np.append(bulk(99), np.inf), 2)
     assert found.count == 1
     assert np.isfinite(found.margin)
+
+
+@pytest.mark.parametrize("far", [[], [56.9], [1e300, 1e300]])
+def test_a_step_between_equal_rows_is_no_tail(far):
+    """Groups of equal rows, the last of them hardly higher than the others."""
+    scores = np.r_[np.repeat(np.linspace(0.38, 0.48, 14), 7), far]
+    assert (scores > tail_threshold(scores, 1.0)).sum() == len(far)
+
+
+def test_one_huge_score_hides_no_others():
+    rng = np.random.default_rng(0)
+    scores = np.r_[rng.lognormal(sigma=0.1, size=1000), 3.0, 3.1, 1e6]
+    assert (scores > tail_threshold(scores, 1.0)).sum() in (3, 4)

@@ -51,9 +51,30 @@ def test_where_every_column_tells_nothing_is_risked():
     assert auc(y, model.outlier_scores_) > 0.99
 
 
-def test_noise_is_not_trusted():
-    X = np.random.default_rng(0).normal(size=(3000, 60))
-    assert ODEFS(random_state=0).fit(X).trust_ == 0
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng: rng.normal(size=(3000, 60)),
+        lambda rng: rng.random((500, 300)),
+        lambda rng: rng.integers(0, 10, (800, 200)).astype(float),
+        lambda rng: (rng.random((800, 200)) < 0.5).astype(float),
+    ],
+    ids=["normal", "uniform", "whole", "binary"],
+)
+def test_noise_is_not_trusted(draw):
+    """Columns on which some rows stand out by chance say nothing about other rows."""
+    for seed in range(3):
+        model = ODEFS(random_state=0).fit(draw(np.random.default_rng(seed)))
+        assert model.trust_ < 0.2
+        assert model.is_outlier_.sum() <= 8
+
+
+def test_a_tail_counts_as_far_as_other_rows_confirm_it():
+    high = measured_trust(1.0, 0.0, 3.0)
+    assert high.rests_on_tail
+    assert high.confirmed_by(3.0).share == high.share == 1
+    assert high.confirmed_by(1.0).share == 0
+    assert not measured_trust(3.0, 1.0, 3.0).rests_on_tail, "contrast speaks for the subsets too"
 
 
 def test_a_given_trust_is_taken():

@@ -345,3 +345,38 @@ def test_constant_columns_are_noted():
     model = ODEFS(random_state=0).fit(np.c_[BASE, np.ones(60)])
     assert model.fit_info_["constant_columns"].tolist() == [5]
     assert model.explain(BASE[:1].repeat(6, axis=1)[:, :6]).values.shape == (1, 6)
+
+
+WITH_MISSING = np.where(np.arange(300).reshape(60, 5) == 13, np.nan, BASE)
+COLUMNS = list("abcde")
+
+
+@pytest.mark.parametrize(
+    ("convert", "column"),
+    [
+        (np.asarray, "x3"),
+        (np.ndarray.tolist, "x3"),
+        (sparse.csr_array, "x3"),
+        (np.ma.masked_invalid, "x3"),
+        (lambda X: pd.DataFrame(X, columns=COLUMNS), "'d'"),
+        (lambda X: pd.DataFrame(X, columns=COLUMNS).convert_dtypes(), "'d'"),
+        (lambda X: pl.DataFrame(X, schema=COLUMNS), "'d'"),
+        (lambda X: pa.table(dict(zip(COLUMNS, X.T, strict=True))), "'d'"),
+    ],
+)
+def test_missing_cells_are_located_and_the_parameter_for_them_comes_first(convert, column):
+    given = convert(WITH_MISSING)
+    fitted = LeSiNN(random_state=0).fit(convert(BASE))
+    for call in (LeSiNN(random_state=0).fit, ODEFS().fit, fitted.predict):
+        with pytest.raises(ValueError, match="contains NaN") as caught:
+            call(given)
+        text = str(caught.value)
+        assert f" {column}." in text
+        assert "missing='ignore'" in text
+        assert "HistGradientBoosting" not in text
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame(index=range(60)), pl.DataFrame(), pa.table({})])
+def test_frames_without_columns_are_refused(make, frame):
+    with pytest.raises(ValueError, match="without columns"):
+        make().fit(frame)

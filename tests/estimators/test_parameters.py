@@ -93,8 +93,10 @@ def test_misspelled_nested_parameters_name_the_one_that_was_meant():
 
 def test_the_surface_stays_small():
     assert len(inspect.signature(ODEFS).parameters) <= 15
-    with pytest.raises(TypeError, match="positional"):
-        ODEFS("lesinn")
+    for cls in (ODEFS, LeSiNN, FeatureSelection):
+        with pytest.raises(TypeError, match=rf"^{cls.__name__}\(\) .* positional .* 100") as caught:
+            cls(100)
+        assert all(name in str(caught.value) for name in inspect.signature(cls).parameters)
 
 
 @pytest.mark.parametrize(

@@ -97,8 +97,8 @@ def test_rows_are_explained_by_name(saved):
     done = odefs("explain", "m.odefs", TABLE, "--rows", "T0422,T0058", cwd=saved)
     best = next(row for row in read(saved / "s.csv") if row["transaction"] == "T0422")
     assert (
-        f"transaction T0422: score {float(best['score']):.2f}, rank {best['rank']} of 800, stands "
-        "out" in done.stdout
+        f"transaction T0422: score {float(best['score']):.2f}, rank {best['rank']} of 800, flagged"
+        in done.stdout
     )
     assert "transaction T0058: " in done.stdout
     assert "of the training rows; similar training rows have " in done.stdout

@@ -245,6 +245,19 @@ def test_undo_restores_an_answer_that_was_changed(model, X):
     assert np.array_equal(review.scores, before)
 
 
+def test_undo_restores_every_earlier_answer(model, X):
+    review = Review(model, X)
+    told = [(5, True), (7, False), (5, False), (7, None), (5, None), (7, True), (7, False)]
+    seen = []
+    for row, answer in told:
+        seen.append((review.asked.tolist(), review.answers))
+        review.tell(row, answer)
+    for (row, _), before in zip(told[::-1], seen[::-1], strict=True):
+        assert review.undo() == row
+        assert (review.asked.tolist(), review.answers) == before
+    assert review.undo() is None
+
+
 def test_unused_columns_do_not_decide_with_missing_cells(X):
     holes = X.copy()
     holes[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
@@ -307,6 +320,14 @@ def test_resemblance_is_the_share_of_equal_cells():
     assert resemblance(cells, cells[:, 0]).tolist() == [1.0, 0.5, 0.5]
 
 
+@pytest.mark.parametrize("n_draws", [255, 256, 65_535, 65_536, 70_000])
+def test_resemblance_has_any_number_of_draws(n_draws):
+    """A crafted file may have more than any review draws."""
+    cells = np.zeros((n_draws, 2), dtype=np.uint8)
+    cells[0, 1] = 1
+    assert resemblance(cells, cells[:, 0]).tolist() == [1.0, (n_draws - 1) / n_draws]
+
+
 @pytest.mark.parametrize(
     ("rows", "answers", "said"),
     [
@@ -352,3 +373,29 @@ def test_onnx_says_that_answers_are_left_out(reviewed):
     pytest.importorskip("onnx")
     with pytest.warns(odefs.ODEFSWarning, match="learned from answers"):
         odefs.export_onnx(reviewed.model())
+
+
+def test_rows_go_by_the_names_that_the_detection_takes():
+    import pandas as pd
+    import polars as pl
+
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"key": [f"k{k}" for k in range(300)], "x": rng.normal(size=300)})
+    named = odefs.detect(frame, id="key").review()
+    named.tell("k7", True)
+    named.tell(["k9", "k8"], [False, None])
+    assert named.asked.tolist() == [7, 9, 8]
+    assert named.similar("k7") == named.similar(7)
+    with pytest.raises(ValueError, match="'k300'"):
+        named.tell("k300", True)
+    sorted_frame = pd.DataFrame({"x": rng.normal(size=300)}, index=np.arange(1000, 1300))
+    found = odefs.detect(sorted_frame)
+    by_label = found.review()
+    by_label.tell(found.top(2).index, [True, False])
+    assert by_label.asked.tolist() == found.order[:2].tolist()
+    texts = pd.DataFrame(two_clusters(n_rows=100)).set_axis([f"r{k}" for k in range(100)])
+    review = Review(LeSiNN(random_state=0).fit(texts), texts)
+    review.tell("r4", True)
+    assert review.found.tolist() == [4]
+    with pytest.raises(ValueError, match="no labels"):
+        odefs.detect(frame.drop("key")).review().tell("k7", True)

@@ -100,6 +100,7 @@ class CINFO(ColumnSelector):
             rounds += 1
             stopped += not settled
             columns = np.flatnonzero(coefficients)
+            # The round that did not improve is not used.
             if not columns.size or (errors and error >= errors[-1]):
                 break
             subsets.append(columns)
@@ -137,6 +138,7 @@ class CINFO(ColumnSelector):
         target = scores[candidates]
         known = ~np.isnan(target)
         candidates, target = candidates[known], target[known]
+        # Equal scores leave nothing to explain, and a division by 0.
         spread = target.std() if target.size else 0.0
         if target.size < 2 or spread <= 0:
             return np.zeros(context.engine.n_columns), np.inf, True
@@ -144,6 +146,8 @@ class CINFO(ColumnSelector):
         # Shuffled, so that the order of the rows does not matter.
         folds = KFold(min(FOLDS, target.size), shuffle=True, random_state=0)
         lasso = LassoCV(alphas=30, cv=folds, max_iter=ITERATIONS)
+        # Recorded, since not converging becomes a fallback of the fit instead of a warning per
+        # fold.
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
             lasso.fit(context.rows(candidates), target)

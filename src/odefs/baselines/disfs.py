@@ -126,10 +126,12 @@ class DisFS(ColumnSelector):
         pool_norms = (pool * pool).sum(axis=1)
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
+            # Without |x|^2, which does not change the order of a row's neighbours.
             distances = pool_norms - 2 * part @ pool.T
             # No row is its own neighbour.
             distances[candidates[start : start + step, None] == pool_rows] = np.inf
             nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
+            # argpartition returns neighbours in any order, and sums depend on it in the last bit.
             directions = np.abs(standing_out(part, pool[np.sort(nearest, axis=1)], eps=0.1))
             for i, direction in enumerate(directions, start=start):
                 if direction.any():
@@ -153,6 +155,7 @@ def standing_out(rows: np.ndarray, neighbours: np.ndarray, eps: float) -> np.nda
     Z = (neighbours - mean[:, None]) / np.sqrt(k)
     gram = Z @ Z.transpose(0, 2, 1)
     values, U = np.linalg.eigh(gram)
+    # eigh returns small negative values for a singular Gram matrix.
     values = np.maximum(values, 0.0)
     ridge = eps * np.maximum(values.sum(axis=1) / rows.shape[1], 1e-12)
     # Coordinates of v in the neighbours' principal axes, without forming these: (U'Z v) / s.
@@ -176,6 +179,7 @@ def _largest_ratio(
     The left side decreases in ``lam``; bisection on a log scale.
     """
     low = np.zeros(len(rest))
+    # lam up to e^60; sixty halvings leave an interval of 60 / 2^60.
     high = np.full(len(rest), 60.0)
     for _ in range(60):
         middle = (low + high) / 2

@@ -90,6 +90,7 @@ class RandFS(ColumnSelector):
         d = context.engine.n_columns
         subsets = []
         for _ in range(self.n_estimators):
+            # The upper end is exclusive: sizes up to d - 1, or 1 if there is a single column.
             size = int(context.rng.integers(max(1, d // 2), max(2, d)))
             subsets.append(np.sort(context.rng.choice(d, size=size, replace=False)))
         drawn = np.bincount(np.concatenate(subsets), minlength=d).astype(np.float64)
@@ -98,30 +99,38 @@ class RandFS(ColumnSelector):
     def _combined(self, engine: InMemoryEngine, model: Model, scores: np.ndarray) -> np.ndarray:
         if self.combination == "cumulative":
             return scores
-        raw = np.nan_to_num(engine.raw_scores(model.scaling, model.detector, model.components))
-        self._sorted_rounds = np.sort(raw, axis=1)
+        raw = engine.raw_scores(model.scaling, model.detector, model.components)
+        self._sorted_rounds = np.sort(np.nan_to_num(raw), axis=1)
         combined = self._breadth_first(raw)
-        self._usual = float(combined.mean()) or 1.0
-        return combined / self._usual
+        known = combined[~np.isnan(combined)]
+        self._usual = float(known.sum() / max(1, known.size)) or 1.0
+        return self._relative(combined)
 
     def outlier_scores(self, X: object) -> np.ndarray:
         if self.combination == "cumulative":
             return super().outlier_scores(X)
         check_is_fitted(self)
         engine, model = self._engine(self._validate(X, reset=False)), self._model
-        raw = np.nan_to_num(engine.raw_scores(model.scaling, model.detector, model.components))
-        return self._breadth_first(raw) / self._usual
+        raw = engine.raw_scores(model.scaling, model.detector, model.components)
+        return self._relative(self._breadth_first(raw))
+
+    def _relative(self, combined: np.ndarray) -> np.ndarray:
+        # A row without observed cells counts as an ordinary one, as in other estimators.
+        return np.where(np.isnan(combined), 1.0, combined / self._usual)
 
     def _breadth_first(self, raw: np.ndarray) -> np.ndarray:
         """Return the log of how early a row is met when the rounds' rankings are merged, best rows
-        first.
+        first; NaN for rows that no round can score.
         """
         n_rounds, n_rows = self._sorted_rounds.shape
         places = [
             (n_rows - np.searchsorted(training, scores, side="right")) * n_rounds + t
-            for t, (training, scores) in enumerate(zip(self._sorted_rounds, raw, strict=True))
+            for t, (training, scores) in enumerate(
+                zip(self._sorted_rounds, np.nan_to_num(raw), strict=True)
+            )
         ]
-        return np.log(n_rounds * (n_rows + 1)) - np.log1p(np.min(places, axis=0))
+        early = np.log(n_rounds * (n_rows + 1)) - np.log1p(np.min(places, axis=0))
+        return np.where(np.isnan(raw).all(axis=0), np.nan, early)
 
     @overload
     def explain(self, X: object, top: None = None) -> Explanation: ...

@@ -149,7 +149,8 @@ def _partition(groups: Iterable[npt.ArrayLike], n_columns: int) -> list[np.ndarr
 def one_hot_blocks(X: np.ndarray) -> list[np.ndarray]:
     """Partition the columns: one-hot blocks together, all others alone.
 
-    ``X`` is scaled: two-valued columns hold 0 and one other value.
+    ``X`` is scaled: two-valued columns hold 0 and one other value (``Scaling.centred`` leaves their
+    origin).
     """
     indicator = X != 0
     two_valued = np.all((X == 0) | (X.max(axis=0) == X), axis=0)
@@ -195,11 +196,13 @@ def ridge_errors(X: np.ndarray, groups: list[np.ndarray], alpha: float) -> np.nd
     X = X - X.mean(axis=0)
     P = np.linalg.inv(X.T @ X + alpha * np.eye(n_columns))
     projected = X @ P
+    # 1 / n for the mean, which is estimated from the same rows.
     leverage = np.einsum("ij,ij->i", projected, X) + 1 / n_rows
     squares = np.empty(n_columns)
     for group in groups:
         part = projected[:, group]
         residual = part @ np.linalg.inv(P[np.ix_(group, group)])
+        # Leverage of the regression on the other columns only.
         without = leverage - np.einsum("ij,ij->i", residual, part)
         squares[group] = ((residual / np.maximum(1 - without, 1e-9)[:, None]) ** 2).sum(axis=0)
     return _relative(squares, X)

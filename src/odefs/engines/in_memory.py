@@ -90,7 +90,10 @@ class InMemoryEngine(Engine):
         def measure(rows: slice, X: np.ndarray) -> None:
             parts[rows.start] = column_moments(X)
 
+        # calls_blas stays true: the height of blocks then does not depend on the number of threads,
+        # and neither do the last bits of the merged moments.
         self.sweep(measure, scaling, self.dtype, 40 * self.n_columns)
+        # Threads finish in any order; merging must not.
         return _merged([parts[start] for start in sorted(parts)])
 
     def raw_scores(
@@ -107,6 +110,7 @@ class InMemoryEngine(Engine):
     ) -> np.ndarray:
         places = self._places()
         out = np.empty((len(components), self.n_rows if places is None else places.first.size))
+        # Numbers of known rows are those of the table, not those of the distinct rows.
         if places is not None or (known and known.rows.size < MIN_KNOWN_SHARE * self.n_rows):
             known = None
 
@@ -207,6 +211,7 @@ class InMemoryEngine(Engine):
 
     @cached_property
     def _distinct(self) -> Distinct | None:
+        # Bytes are compared, which CSR rows do not have in one piece.
         if self.is_sparse or not repeats_likely(lambda rows: self.X[rows], self.n_rows):
             return None
         blocks = list(row_blocks(self.n_rows, block_rows(32 * self.n_columns)))
@@ -219,6 +224,7 @@ class InMemoryEngine(Engine):
         def holds(rows: slice) -> bool:
             return equal_bytes(self.X[rows], self.X[groups.first[groups.copy_of[rows]]])
 
+        # Two different rows with one hash are possible: then every row is scored.
         return groups if all(self.map(holds, blocks)) else None
 
 
@@ -241,6 +247,7 @@ def score_block(
     if known is None or not partly:
         return
     found, places, others = known.split(rows.start, rows.stop)
+    # Once for all components, since they know the scores of the same rows.
     X = X[others]
     for component, line, scores in partly:
         line[found] = scores[places]
@@ -250,6 +257,8 @@ def score_block(
 
 def call_blas(detector: Detector, components: Sequence[Component]) -> bool:
     """Whether any of the components may call BLAS to score."""
+    # Companions do not matter: coupling looks values up and relations use einsum. The widest
+    # component decides, since the kernel is chosen by the number of columns.
     return detector.calls_blas(max((component.columns.size for component in components), default=0))
 
 

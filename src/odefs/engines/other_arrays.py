@@ -16,6 +16,7 @@ def local_table(X: Any) -> Any:
     """
     if isinstance(X, np.ndarray):
         return X
+    # By attributes, so that torch is not imported for tables of other libraries.
     if hasattr(X, "detach") and hasattr(X, "layout"):
         return _tensor(X)
     if _is_array(X):
@@ -44,6 +45,7 @@ def _tensor(X: Any) -> np.ndarray:
     found = X.detach().cpu()
     if str(found.dtype) == "torch.bfloat16":  # which NumPy lacks, and float32 holds exactly
         found = found.float()
+    # Tensors may be lazy views of their conjugate or negative, which numpy() refuses.
     return np.asarray(found.resolve_conj().resolve_neg().numpy())
 
 

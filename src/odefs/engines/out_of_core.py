@@ -39,6 +39,8 @@ NOT_FINITE = "Input contains {}: every cell must be a finite number, or NaN with
 def require_finite(X: np.ndarray, missing: bool) -> None:
     """Raise ``ValueError`` for cells that cannot be scored."""
     with np.errstate(over="ignore", invalid="ignore"):
+        # One pass without a boolean array: the sum is not finite if any cell is not. Huge cells may
+        # overflow it, and the cells themselves are looked at below.
         if np.isfinite(X.sum(dtype=np.float64)):
             return
     if np.isinf(X).any():
@@ -141,6 +143,7 @@ def _reserve(path: Path, n_bytes: int) -> None:
                 # Some file systems, and some C libraries on them, cannot allocate.
                 if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
                     raise _no_room(error, str(path)) from error
+        # Empty files cannot be mapped into memory.
         file.truncate(max(1, n_bytes))
 
 
@@ -154,6 +157,7 @@ class HeldRows:
     def holds(self, numbers: np.ndarray) -> bool:
         if not self.numbers.size:
             return not numbers.size
+        # searchsorted returns the size for numbers beyond the last one.
         places = np.minimum(np.searchsorted(self.numbers, numbers), self.numbers.size - 1)
         return bool((self.numbers[places] == numbers).all())
 
@@ -195,9 +199,11 @@ class OutOfCoreEngine(Engine):
         self._foreseen[what] = np.unique(rows)
 
     def rows(self, rows: np.ndarray) -> np.ndarray:
+        # Tasks take rows from several threads, and one pass serves all of them.
         with self._lock:
             found = self._find(rows)
             if found is None:
+                # Rows that were announced are read by the pass anyway.
                 if not any(np.isin(rows, foreseen).all() for foreseen in self._foreseen.values()):
                     self._foreseen["requested"] = np.unique(rows)
                 self.run_prefetch()

@@ -63,6 +63,7 @@ def parts_of(path: Paths) -> list[Path]:
         if not parts:
             raise TableError(no_parquet(Path(path)))
         return parts
+    # A file whose name contains [ or * is that file, not a pattern.
     if Path(path).exists() or not glob.has_magic(str(path)):
         return []
     parts = sorted(Path(part) for part in glob.glob(str(path)))
@@ -143,8 +144,10 @@ def parquet_blocks(path: Paths, columns: Sequence[str] | None, batch_rows: int |
 
     def read() -> Iterator[np.ndarray]:
         for file in parts.files:
+            # Pre-buffering would hold the bytes of row groups, which may be of any size.
             with pq.ParquetFile(file, pre_buffer=False) as opened:
                 for batch in opened.iter_batches(batch_size=height, columns=names):
+                    # Files may have the columns in other orders.
                     yield as_matrix(batch.select(names), parts.dtype)
 
     return RowBlocks(read, len(names), parts.dtype, parts.names, parts.n_rows)

@@ -119,6 +119,7 @@ class RowBlocks:
                     f"a block has the shape {rows.shape}: blocks are 2-D arrays of "
                     f"{self.n_columns} columns, like the first one."
                 )
+            # Types are compared as they are computed with: int16 and float32 are both float32.
             if not np.can_cast(working_dtype(rows.dtype), working):
                 raise ValueError(
                     f"a block holds {rows.dtype}, but the type of the rows, given or taken from "
@@ -142,6 +143,7 @@ class RowBlocks:
 
             return cls(cut, X.shape[1], X.dtype, known, X.shape[0])
         if callable(arrays):
+            # No row is lost by reading one block: the function starts again for every pass.
             first = next(iter(arrays()), None)
             if first is None:
                 raise ValueError("there are no blocks of rows: at least one is needed.")
@@ -203,6 +205,8 @@ def rechunk(
     Results then do not depend on the original block sizes. Two arrays are reused in turn, because
     new ones cost page faults: each is valid until the next but one is requested.
     """
+    # Two, because the next block is filled while a consumer in another thread still reads the last
+    # one.
     held, other = (np.empty((height, n_columns), dtype=dtype) for _ in range(2))
     n_held = 0
     for block in blocks:
@@ -237,5 +241,6 @@ def unmasked(X: object) -> Any:
         found = X.data.astype(object)
         found[np.ma.getmaskarray(X)] = None
         return found
+    # Small integers become float32, which holds them exactly, large ones float64.
     kept = X.dtype if X.dtype.kind in "fcO" else np.result_type(X.dtype, np.float32)
     return np.ma.filled(X.astype(kept), np.nan)

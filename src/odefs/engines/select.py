@@ -66,6 +66,7 @@ def scoring_engine(X: Any, engine: str, model: Model, n_jobs: int | None) -> InM
         return InMemoryEngine(X, n_jobs)
     try:
         return in_memory_engine(X, engine, model.detector, n_jobs)
+    # torch is not installed, or the device does not exist on this machine.
     except (ModuleNotFoundError, ValueError) as error:
         warn(f"{error} The rows are scored with engine='local'.")
         return InMemoryEngine(X, n_jobs)
@@ -82,6 +83,7 @@ def why_not_on_device(X: Any, detector: Detector) -> str | None:
         return f"the detector {detector.name!r} runs on the CPU only"
     if is_sparse(X):
         return "sparse tables are scored on the CPU only"
+    # min returns NaN if any cell is, without a boolean array of the size of the table.
     if X.dtype.kind == "f" and bool(np.isnan(X.min())):
         return "tables with missing cells are scored on the CPU only"
     return None

@@ -40,6 +40,7 @@ class StreamEngine(OutOfCoreEngine):
     def __init__(self, blocks: RowBlocks, n_jobs: int | None = None, missing: bool = False) -> None:
         super().__init__(blocks.n_columns, working_dtype(blocks.dtype), n_jobs, missing)
         self.blocks, self.names = blocks, blocks.names
+        # Unknown until the first pass has counted them.
         self.n_rows = blocks.n_rows or 0
 
     def ranges(self) -> ColumnRanges:
@@ -60,12 +61,15 @@ class StreamEngine(OutOfCoreEngine):
         def measure(rows: slice, X: np.ndarray) -> ColumnMoments:
             return column_moments(scaling.apply(X, scratch("scaled", X.shape, self.dtype)))
 
+        # The block height and the default of calls_blas are those of InMemoryEngine.moments: the
+        # same blocks are merged in the same order, so that the bits are equal.
         for part in self._each_block(40 * self.n_columns, measure):
             total = part if total is None else total.merge(part)
         assert total is not None
         return total
 
     def run_prefetch(self) -> None:
+        # Reading is all: slabs collect the announced rows on their way.
         for _ in self._slabs(block_rows(16 * self.n_columns)):
             pass
 
@@ -119,7 +123,7 @@ class StreamEngine(OutOfCoreEngine):
             else kernel_rows(bytes_per_row, in_slab, self.n_threads)
         )
         for start, slab in self._slabs(height):
-
+            # Defaults bind the values of this turn of the loop.
             def at(part: slice, start: int = start, slab: np.ndarray = slab) -> Result:
                 return task(slice(start + part.start, start + part.stop), slab[part])
 
@@ -138,6 +142,7 @@ class StreamEngine(OutOfCoreEngine):
             for what, numbers in self._foreseen.items()
         }
         n_bytes = self.n_columns * self.dtype.itemsize
+        # A multiple of the block height, so that blocks begin at the same rows as in memory.
         n_rows = max(1, SLAB_BYTES // (n_bytes * height)) * height
         start = 0
         for slab in _read_ahead(rechunk(self.blocks, n_rows, self.n_columns, self.dtype)):
@@ -150,6 +155,7 @@ class StreamEngine(OutOfCoreEngine):
             start = stop
             report_progress(start, max(start, self.n_rows))
         self._require_rows(start, is_end=True)
+        # Only after a complete pass: an interrupted one has left rows unread.
         self._held |= wanted
         self._foreseen.clear()
 
@@ -174,6 +180,7 @@ def _read_ahead(items: Iterator[Item]) -> Iterator[Item]:
     """The same items; the next one is read while the current one is processed."""
     end: Any = object()
     with stoppable(ThreadPoolExecutor(1)) as reader:
+        # A single reader: iterators must not be advanced by two threads.
         coming = reader.submit(next, items, end)
         while (item := coming.result()) is not end:
             coming = reader.submit(next, items, end)

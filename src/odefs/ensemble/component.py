@@ -50,6 +50,8 @@ def draw_outliers(
         return rng.choice(candidates, size=size, replace=False)
     if known.size >= size:
         return rng.choice(known, size=size, replace=False)
+    # Candidates include the known outliers (KnownCases.joined), so that at least as many others are
+    # left as are drawn.
     others = np.setdiff1d(candidates, known, assume_unique=True)
     return np.concatenate([known, rng.choice(others, size=size - known.size, replace=False)])
 
@@ -85,7 +87,11 @@ def draw_component(
     The component also draws its own references unless they are shared.
     """
     size = min(plan.outlier_examples(n_rows), candidates.size)
+    # The order of these draws is part of the result. Engines that prefetch rows draw twice from the
+    # same seed, once for the row numbers and once in training, and must get the same rows.
     outliers = draw_outliers(candidates, known, size, rng)
+    # From all rows, candidates included: Eq. 5 of the paper replaces the inliers, which are
+    # unknown, by all rows.
     unlabeled = rng.choice(n_rows, size=plan.unlabeled_examples(n_rows), replace=False)
     references = detector.sample(n_rows, rng) if plan.fresh_references else shared_references
     return SampledIndices(outliers, unlabeled, references)
@@ -108,6 +114,7 @@ def train_components(
     learned = learn_weights(
         plan,
         detector,
+        # Components of a batch have equally many outlier examples: their arrays are stacked.
         drawn[0].outliers.shape[0],
         [np.concatenate([one.outliers, one.unlabeled]) for one in drawn],
         [detector.prepare(one.references, one.rng) for one in drawn],
@@ -138,10 +145,14 @@ def prepare_component(
     ``references`` returns its references on the columns that were selected.
     """
     columns = select_columns(learned.w, plan.min_weight)
+    # With w = 0 nothing was learned: all columns are selected, with equal weights.
     odds = learned.w[columns] if learned.w.any() else None
+    # Selecting columns by index returns Fortran order, in which NumPy adds up in another order and
+    # gets other last bits.
     state = detector.prepare(np.ascontiguousarray(references(columns)), rng, odds)
     w = None
     if plan.weight_power and odds is not None and not detector.chooses_columns:
+        # Only ratios of weights matter, since scores are divided by their mean.
         w = (odds / odds.max()) ** plan.weight_power
     return Component(columns, w, state, normaliser=1.0, weight=1.0, loss=learned.loss)
 
@@ -165,21 +176,26 @@ def learn_weights(
 
     Each component has its own prepared detector.
     """
+    # linearise reads this variable at each call, so that later calls use the scales computed below.
+    # They are set once per component: the trace compares values of one objective.
     scales = np.ones(len(rows))
     shape = rows[0].shape
 
     def linearise(who: Sequence[int] | np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         stack = np.empty((len(who), *shape))
-        # The only loop over components: a call takes milliseconds, and the detector may be any.
+        # The only loop over components, because detectors need not know batches. A call takes
+        # milliseconds, so that the loop itself costs nothing.
         for k, i in enumerate(who):
             G = detector.linearise(rows[i], states[i], None if weights is None else weights[k])
             np.multiply(G, scales[i], out=stack[k])
-            # A row without observed columns contains no information about any column.
+            # A row without observed cells has G = NaN. With 0 it has no influence on any weight.
             if np.isnan(stack[k].sum()):
                 np.nan_to_num(stack[k], copy=False, nan=0.0)
         return stack
 
     G = linearise(range(len(rows)), None)
+    # Scores grow with the number of columns and would saturate the sigmoid. The paper does not
+    # standardise; ODEFS.paper() does not either.
     if plan.standardize_scores:
         spread = G.sum(axis=2).std(axis=1)
         scales = np.where(spread > 0, 1.0 / np.where(spread > 0, spread, 1.0), 1.0)

@@ -186,6 +186,9 @@ class Engine(ABC):
         for part in _groups(components, self.n_rows):
             scores = self.complete_scores(scaling, detector, part, known)
             for component, raw in zip(part, scores, strict=True):
+                # Components are added one after the other, in the order in which add_block adds
+                # them to a block of rows: sums of floats depend on it, and engines must agree to
+                # the bit.
                 frozen.append(with_normaliser(component, raw if rows is None else raw[rows], rate))
                 judged.add(frozen[-1], raw)
         return frozen, judged

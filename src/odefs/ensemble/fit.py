@@ -90,14 +90,19 @@ def fit_ensemble(inputs: FitInputs) -> FitResult:
     share = trained.trust.share
     learned = _with_weights(trained.components, share)
     full = first.members(share)
+    # There are no members if share is 1, so that nothing is divided by 0.
     full = [replace(one, weight=(1 - share) / len(full)) for one in full]
     # Components without a share in the score need not score; they are kept for inspection.
     scoring = learned if share > 0 else []
     scoring, full, companions = _add_companions(inputs, first.pilot, scoring, full, share)
     scoring, full, companions, judged = _score_all_rows(inputs, scoring, full, companions, first)
+    # Scoring has set normalisers and thresholds. Without a share in the score, components were not
+    # scored and keep the normaliser 1.
     learned = scoring or learned
     detector, scaling = inputs.detector, inputs.scaled.scaling
     return FitResult(
+        # Learned components come first: model files store only how many of the first components
+        # are the learned subsets.
         Model(detector, scaling, (*learned, *full, *companions), inputs.engine.dtype),
         judged,
         first.candidates,
@@ -151,6 +156,7 @@ def _look_at_pilot_sample(inputs: FitInputs) -> FirstLook:
     """Lines 1 and 2 on a sample of the rows, which several members on all columns score."""
     engine, known, rate = inputs.engine, inputs.known, inputs.plan.candidate_threshold
     pilot = _take_pilot(inputs)
+    # Plans that measure trust use a pilot sample.
     assert pilot is not None
 
     def member(index: int) -> Component:
@@ -166,6 +172,8 @@ def _look_at_pilot_sample(inputs: FitInputs) -> FirstLook:
             "Every row of the pilot sample is in known_normal, so there is nothing to learn from: "
             "name fewer rows as normal."
         )
+    # The paper's number of components depends on the candidates among all rows, of which only those
+    # of the pilot sample are known.
     estimate = round(found.rows.size * engine.n_rows / pilot.numbers.size)
 
     def members(share: float) -> list[Component]:
@@ -211,6 +219,7 @@ def _add_companions(
     share: float,
 ) -> tuple[list[Component], list[Component], list[Component]]:
     """Give a part of the weights to companions."""
+    # With share 1 companions would have weight 0: it falls with the trust in subsets.
     if not inputs.has_companions or share == 1:
         return learned, full, []
     if pilot is None:
@@ -254,4 +263,5 @@ def _score_all_rows(
             judged.add(component, bare)
     learned, rest = others[: len(learned)], others[len(learned) :]
     full = known if bare is not None else rest[: len(full)]
+    # Not rest[-len(companions):], which is all of rest if there are no companions.
     return learned, full, rest[len(rest) - len(companions) :], judged

@@ -28,6 +28,7 @@ def fit_bare(
     """The detector on all columns as a model of one component, and its training scores."""
     scaled = scale_table(engine, detector, scaling_kind, seeds)
     bare = score_bare(engine, detector, scaled)
+    # Without a threshold: a single component has no agreement with others.
     component = with_normaliser(scaled.component, bare)
     scores = fill(engine.per_row(), lambda part: normalised(component, bare[part]))
     return Model(detector, scaled.scaling, (component,), engine.dtype), scores

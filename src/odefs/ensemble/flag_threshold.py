@@ -40,6 +40,12 @@ ROWS_AT_ONCE = 2**16
 TIES = 3
 """The k highest scores may be shared by this number of times k rows."""
 
+TIE_MARGIN = 0.05
+"""A tie of more rows that is not further above the threshold than this share of it is not flagged.
+
+In a table of few values many rows are equal, and a step between two such groups is not a tail.
+"""
+
 ROUNDING = 1e-6
 """Scores whose relative difference is smaller count as equal."""
 
@@ -47,8 +53,12 @@ PRIOR_ROWS = 1000
 """The shape is averaged with 1, which counts as much as this number of rows."""
 
 
-CHANCE, LEAST_MARGIN = 0.001, 1.5
-"""Ordinary rows expected to score as high as a clear outlier, and its distance from the others."""
+CLEAR = (0.001, 1.5), (0.01, 2.0), (1.0, 3.0)
+"""Ordinary rows expected to score as high as a clear outlier, and its score relative to the next.
+
+One pair is enough. The model of the bulk is uncertain in its tail, above all in small tables and
+where few columns carry the score, so that a larger distance from all others makes up for it.
+"""
 
 
 def tail_threshold(scores: np.ndarray, max_false_flags: float) -> float | None:
@@ -66,8 +76,10 @@ def tail_threshold(scores: np.ndarray, max_false_flags: float) -> float | None:
     if bulk is None:
         return highest if highest < math.inf else percentile_of_known(scores, count, 100.0)
     threshold = bulk.exceeded_by(max_false_flags)
-    # Of nearly equal scores, none is high.
-    return min(threshold, highest) if highest > bulk.upper * (1 + ROUNDING) else threshold
+    # Where the highest scores equal the bulk up to rounding, none of them stands out: the highest
+    # scores then do not limit the threshold.
+    limited = min(threshold, highest) if highest > bulk.upper * (1 + ROUNDING) else threshold
+    return _above_ties(scores, limited, int(TIES * max_false_flags))
 
 
 @dataclass(frozen=True)
@@ -86,12 +98,14 @@ class _Bulk:
 
     def exceeded_by(self, rows: float) -> float:
         """Return the score that a number of rows is expected to exceed."""
-        # Half of the rows exceed the median: lower thresholds are outside the model.
+        # inv_cdf raises an error for 0, and half of the rows exceed the median: lower thresholds
+        # are outside the model.
         share = min(0.5, max(rows / self.count, LEAST_SHARE))
         z = max(0.0, -NormalDist().inv_cdf(share))
         logarithm = self.height * (z / Z_UPPER) ** self.shape
         threshold = self.median * math.exp(min(logarithm, LARGEST_LOGARITHM))
-        # The last digits of logarithms and powers differ between processors.
+        # The last digits of logarithms and powers differ between processors: rounding drops them,
+        # so that the same rows are flagged.
         return float(f"{min(threshold, sys.float_info.max):.12g}")
 
 
@@ -99,10 +113,13 @@ def _bulk(scores: np.ndarray, count: int) -> _Bulk | None:
     """Return the model of ``count`` known scores; ``None`` if the quantiles do not differ."""
     shares = (0.5, *QUANTILES)
     median, lower, upper = (percentile_of_known(scores, count, 100 * share) for share in shares)
+    # Scores may be 0 (equal rows) and huge. Quantiles are divided and their logarithms taken.
     if not 0 < median < upper < math.inf or upper / median == math.inf:
         return None
     height, shape = math.log(upper / median), 1.0
     if lower > median:
+        # Two quantiles q1, q2 with log(q / median) = scale z^shape give shape = log(h2 / h1) /
+        # log(z2 / z1).
         found = math.log(height / math.log(lower / median)) / math.log(Z_UPPER / Z_LOWER)
         shape = (count * found + PRIOR_ROWS) / (count + PRIOR_ROWS)
     return _Bulk(count, median, upper, min(max(shape, SHAPES[0]), SHAPES[1]))
@@ -120,16 +137,19 @@ class ClearOutliers:
 def clear_outliers(scores: np.ndarray, most: int) -> ClearOutliers | None:
     """Return those of the ``most`` highest scores that tables without outliers hardly ever have.
 
-    Fewer than ``CHANCE`` ordinary rows are expected to score as high, and the next score is lower
-    by a factor of at least ``LEAST_MARGIN``. ``None`` if there are no such scores.
+    By one of the pairs of ``CLEAR``, few ordinary rows are expected to score as high, and the next
+    score is lower by a large enough factor. ``None`` if there are no such scores.
     """
     count, _ = count_and_mean(scores)
     bulk = _bulk(scores, count) if count >= FEWEST_ROWS else None
     if bulk is None or bulk.upper < bulk.median * (1 + ROUNDING):
         return None
-    limit, top = bulk.exceeded_by(CHANCE), _highest(scores, most + 1)
+    top = _highest(scores, most + 1)
+    limits = [(bulk.exceeded_by(expected), margin) for expected, margin in CLEAR]
+    # The largest group comes first: two outliers that score alike have no gap between them, but one
+    # below both.
     for k in range(min(most, top.size - 1), 0, -1):
-        if top[k - 1] > limit and top[k - 1] >= LEAST_MARGIN * top[k]:
+        if any(top[k - 1] > limit and top[k - 1] >= margin * top[k] for limit, margin in limits):
             margin = float(top[k - 1]) / max(float(top[k]), sys.float_info.min)
             return ClearOutliers(k, min(margin, sys.float_info.max))
     return None
@@ -143,9 +163,23 @@ def _below_highest(scores: np.ndarray, count: int, k: int) -> float:
     """
     if not 0 < k < count:
         return math.inf
+    # One more than may be flagged: the score below the tie is needed to set the threshold between.
     top = _highest(scores, TIES * k + 1)
     reaching = int(np.count_nonzero(top >= top[k - 1]))
     return float(top[k - 1] + top[reaching]) / 2 if reaching < top.size else math.inf
+
+
+def _above_ties(scores: np.ndarray, threshold: float, most: int) -> float:
+    """Return a threshold above ties of more than ``most`` rows that are close to the given one."""
+    limit = threshold * (1 + TIE_MARGIN)
+    parts = [np.asarray(scores[part]) for part in row_blocks(scores.size, ROWS_AT_ONCE)]
+    near = np.sort(np.concatenate([part[(part > threshold) & (part <= limit)] for part in parts]))
+    while near.size > most:
+        tied = int(np.searchsorted(near, near[0] * (1 + ROUNDING), side="right"))
+        if tied <= most:
+            break
+        threshold, near = float(near[tied - 1]), near[tied:]
+    return threshold
 
 
 def _highest(scores: np.ndarray, size: int) -> np.ndarray:
@@ -154,6 +188,7 @@ def _highest(scores: np.ndarray, size: int) -> np.ndarray:
     for part in row_blocks(scores.size, ROWS_AT_ONCE):
         found = np.asarray(scores[part], dtype=np.float64)
         top = np.concatenate([top, found[~np.isnan(found)]])
+        # partition is linear, and top never holds more than a block and the highest scores.
         if top.size > size:
             top = np.partition(top, top.size - size)[top.size - size :]
     return np.sort(top)[::-1]

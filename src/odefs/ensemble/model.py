@@ -1,9 +1,9 @@
 """The frozen model and its outlier scores (the paper's Eq. "final_score").
 
 ``final(x) = sum_i u_i s_i(x) / mean_i`` with ``u = softmax(-loss)``. The paper divides by the sum
-over the training rows; dividing by their mean gives the same ranking and makes 1.0 the score of an
-ordinary row. The normalisers are frozen: a row's score does not depend on its batch, and the model
-does not grow with the number of training rows.
+over the training rows; dividing by their mean gives the same ranking and makes 1.0 the mean of the
+training scores. The normalisers are frozen: a row's score does not depend on its batch, and the
+model does not grow with the number of training rows.
 
 The agreement is the share ``u_i`` of the components that score a row above their own threshold,
 ``mean + 2 std`` of their training scores. Scores and agreement are the lines of one array,
@@ -28,8 +28,8 @@ from odefs.scaling import Scaling
 class Component:
     """A detector's state on a subset of the columns.
 
-    ``normaliser`` is the mean score on the training rows, so a normalised score of 1 is that of an
-    ordinary row. ``w`` is ``None`` where all columns of the subset have equal weight. A row stands
+    ``normaliser`` is the mean score on the training rows, so normalised training scores
+    average 1. ``w`` is ``None`` where all columns of the subset have equal weight. A row stands
     out in this component if its normalised score exceeds ``threshold``, which is ``None`` where it
     was not computed.
     """
@@ -91,6 +91,8 @@ HIGHEST = np.finfo(np.float64).max
 
 def component_weights(losses: np.ndarray) -> np.ndarray:
     """``softmax(-loss)``."""
+    # Eq. 11, whose printed denominator has loss^i in place of loss^j. Subtracting the minimum
+    # changes no weight and prevents overflow: unbounded losses such as the hinge may be large.
     odds = np.exp(-(losses - losses.min()))
     return odds / odds.sum()
 
@@ -111,7 +113,9 @@ def with_normaliser(
     if rate is None:
         return replace(component, normaliser=mean_score(scores))
     count, mean, std = mean_and_std(scores)
+    # As mean_score; here the mean is known from the pass for the standard deviation.
     normaliser = mean if mean > 0 else 1.0
+    # The sum of huge scores may overflow. Model files refuse thresholds that are not finite.
     with np.errstate(over="ignore"):
         # Without a scored training row every row is ordinary, and none is an outlier.
         threshold = float(min((mean + rate * std) / normaliser, HIGHEST)) if count else 1.0
@@ -122,6 +126,7 @@ def divided(scores: np.ndarray, normaliser: float) -> np.ndarray:
     """Scores on the scale where 1 is ordinary; NaN (no observed column) counts as ordinary."""
     out = scores / normaliser
     # The check comes first because replacing costs more than the division and is rarely needed.
+    # nan_to_num also replaces infinity by the largest float, so that sums stay finite.
     return out if np.isfinite(out).all() else np.nan_to_num(out, nan=1.0)
 
 
@@ -162,6 +167,7 @@ def judge(
 ) -> None:
     """Add a component's share to the scores and the agreement of some rows."""
     own = normalised(component, raw)
+    # In place: scores and agreement are views of the lines of one array, or of a file.
     scores += component.weight * own
     if agreement is not None:
         agreement += component.weight * (own > component.threshold)
@@ -195,6 +201,7 @@ def add_block(model: Model, X: np.ndarray, judged: RowScores) -> None:
 
 def on_columns(component: Component, X: np.ndarray) -> np.ndarray:
     """The component's columns of a scaled block; the block itself where it uses them all."""
+    # Columns are distinct and ascending, so that as many as the table has are all of them in order.
     if component.columns.size == X.shape[1]:
         return X
     return np.take(X, component.columns, axis=1)
@@ -207,7 +214,8 @@ def component_contributions(component: Component, detector: Detector, X: np.ndar
     split = own.contributions(part, component.state, component.w) / component.normaliser
     unknown = np.isnan(split).any(axis=1)
     if unknown.any():
-        # Such a row counts as ordinary (1.0), shared equally by the columns.
+        # Without an observed cell a row has the score of an ordinary one (see divided). The columns
+        # share it equally, so that contributions still add up to the score.
         split[unknown] = 1.0 / part.shape[1]
     return component.weight * split
 
@@ -216,6 +224,8 @@ def total_contributions(component: Component, detector: Detector, X: np.ndarray)
     """:func:`component_contributions` summed over the rows, which detectors may do faster."""
     own = component.detector or detector
     total = own.total_contributions(on_columns(component, X), component.state, component.w)
+    # One row without observed cells makes the whole sum NaN, and only the row-wise version can
+    # replace it.
     if np.isnan(total).any():
         return np.asarray(component_contributions(component, detector, X).sum(axis=0))
     return component.weight / component.normaliser * total

@@ -22,6 +22,11 @@ from odefs.scaling import Scaling
 
 MOST_ROWS = 8192
 MOST_CELLS = 2**23
+"""Rows of the pilot sample, fewer for wide tables.
+
+Twice as many changed the mean AUC by less than 0.001 (research log, "More members, more
+components").
+"""
 FEW_ROWS = 2048
 """Rows for repeated checks: few compared with a sweep, enough for a correlation."""
 
@@ -48,7 +53,7 @@ class PilotSample:
 
     _kept: dict[tuple[int, int], RawScores] = field(init=False, default_factory=dict)
     _kept_of_few: dict[tuple[int, int], RawScores] = field(init=False, default_factory=dict)
-    """Raw scores of components that will be asked for again."""
+    """Raw scores of components that will be needed again."""
 
     def scores(self, components: Sequence[Component], keep: bool = False) -> np.ndarray:
         """Scores of all pilot rows with mean 1, ``(n_components, n_rows)``.
@@ -60,6 +65,8 @@ class PilotSample:
     def few_scores(self, components: Sequence[Component], keep: bool = False) -> np.ndarray:
         """Scores of the few rows with mean 1."""
         for one in components:
+            # A row's score does not depend on its batch: scores of all pilot rows hold those of the
+            # few.
             if _key(one) in self._kept:
                 raw = self._kept[_key(one)].raw[self.few]
                 self._kept_of_few[_key(one)] = RawScores(one, raw)
@@ -90,6 +97,7 @@ class PilotSample:
             X = rows()
 
             def score(component: Component) -> RawScores:
+                # Blocks bound the memory of each task; they change no score.
                 height = block_rows(self.detector.bytes_per_row(component.columns.size))
                 parts = [
                     raw_scores(component, self.detector, X[part])
@@ -109,7 +117,10 @@ def _with_mean_one(raw: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _key(component: Component) -> tuple[int, int]:
-    """The same for copies of a component with another weight or normaliser."""
+    """The same for copies of a component with another weight or normaliser.
+
+    An id is unique only as long as its object lives: :class:`RawScores` holds the component.
+    """
     return id(component.state), id(component.w)
 
 
@@ -146,6 +157,7 @@ def pilot_rows(n_rows: int, n_columns: int, plan: Plan | None, seeds: Seeds) -> 
     )
     if chosen is None:
         chosen = np.arange(n_known)
+    # Both are ascending, so the result is, as engines expect of row numbers.
     return chosen if known is None else known[chosen]
 
 
@@ -158,7 +170,11 @@ def normalise_to_mean_one(scores: np.ndarray) -> np.ndarray:
 
 
 MIN_CORRELATION = 0.99
-"""Required rank correlation of two sets of members."""
+"""Required rank correlation of two sets of members.
+
+With 0.995, and twice as many ``FREE_CELLS``, the mean AUC differed by 0.0003, and a fit on 100,000
+rows and 100 columns took three times as long.
+"""
 
 MAX_MEMBERS = 8
 MAX_MEMBERS_ALONE = 24
@@ -207,7 +223,8 @@ class AllColumnsEnsemble:
 
     def view(self, rate: float) -> AllColumnsScores:
         """Scores of the pilot rows by as many members as make the ranking stable."""
-        # First, since the scores of all pilot rows include those of the few.
+        # All pilot rows are scored first: the agreement below then takes the few rows from these
+        # scores and does not score them again.
         self.pilot.scores(list(self._first(STABILITY_MEMBERS)), keep=True)
         count = max(self._until(MAX_MEMBERS), STABILITY_MEMBERS)
         members = tuple(self._first(count))
@@ -224,6 +241,8 @@ class AllColumnsEnsemble:
             return []
         if trust == 0:
             engine = self.pilot.engine
+            # On small tables members cost little and reduce the variation between seeds (research
+            # log, "More members, more components").
             free = min(MAX_MEMBERS_ALONE, FREE_CELLS // (engine.n_rows * engine.n_columns))
             enough = self._until(MAX_MEMBERS_ALONE)
             return list(self._first(max(free, enough)))
@@ -233,6 +252,7 @@ class AllColumnsEnsemble:
     def _until(self, most: int) -> int:
         """The number of members, at most ``most``, that agree well enough."""
         count = 2
+        # Even numbers, so that the two halves have equally many members.
         while count < most and self._agreement(count) < MIN_CORRELATION:
             count += 2
         return count

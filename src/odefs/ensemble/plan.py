@@ -33,7 +33,11 @@ WEIGHT_POWERS = {"root": 0.5, "learned": 1.0, "equal": 0.0}
 
 @dataclass(frozen=True)
 class Seeds:
-    """Independent generators for the draws of one fit."""
+    """Independent generators for the draws of one fit.
+
+    Every kind of draw has its own number as the first entry of the spawn key. A new kind takes a
+    new number: another numbering would change the results of every seed.
+    """
 
     entropy: int
     within: tuple[int, ...] = ()
@@ -91,6 +95,14 @@ class Seeds:
         """For the cells in which known cases lie."""
         return self.generator(12)
 
+    def halves(self) -> np.random.Generator:
+        """For the halves of the pilot rows that learned subsets are tested on."""
+        return self.generator(13)
+
+    def of_half(self, index: int) -> "Seeds":
+        """For the components that learn from one of these halves."""
+        return Seeds(self.entropy, (*self.within, 14, index))
+
     def component(self, index: int) -> np.random.Generator:
         """For everything that component ``index`` draws."""
         return self.generator(3, index)
@@ -127,6 +139,8 @@ class Plan:
     def of(cls, parameters: Mapping[str, Any]) -> Self:
         """Pick the parameters of the method from those that an estimator has checked."""
         return cls(
+            # Parameters of the estimator that are not part of the plan, such as n_jobs, are left
+            # out.
             **{
                 field.name: parameters[field.name]
                 for field in fields(cls)
@@ -157,6 +171,7 @@ class Plan:
 
     def unlabeled_examples(self, n_rows: int) -> int:
         """The paper's m, at most all rows."""
+        # At least one row: the ratio may be any positive number.
         return min(n_rows, max(1, round(self.unlabeled_ratio * self.outlier_examples(n_rows))))
 
     def paper_components(self, n_rows: int, n_candidates: int) -> int:
@@ -178,6 +193,7 @@ def sample_rows(n_rows: int, size: int | None, rng: np.random.Generator) -> np.n
     """A seeded sample of row numbers in ascending order; ``None`` stands for all rows."""
     if size is None or n_rows <= size:
         return None
+    # Ascending, because engines without random access collect rows in one pass over the blocks.
     return np.sort(rng.choice(n_rows, size=size, replace=False))
 
 

@@ -34,7 +34,7 @@ MAX_KNOWN_OUTLIERS = 1024
 class MemberReferences:
     """Row numbers of the references of each member on all columns.
 
-    Those of further members are drawn when they are asked for: most fits need few.
+    Those of further members are drawn on first use: most fits need few.
     """
 
     def __init__(
@@ -86,11 +86,16 @@ def scale_table(
     the number of rows is known.
     """
     with stage("measuring the columns"):
+        # First, because engines for streams and clusters count the rows in this pass, and
+        # everything below draws row numbers.
         ranges = engine.ranges()
+        # One generator draws the references and then prepares the detector, as in every component.
         rng = seeds.bare()
         references = detector.sample(engine.n_rows, rng)
         of_members = _references_of_members(engine, detector, plan, seeds, references)
         outliers = known(engine.n_rows).outliers[:MAX_KNOWN_OUTLIERS]
+        # Announced for all members, since a further pass for each of them would cost more than rows
+        # that are not used. In memory they are drawn when needed.
         if engine.held_rows is not None:
             every = [of_members[member] for member in range(len(of_members))]
             engine.prefetch("references", np.concatenate(every))
@@ -108,6 +113,8 @@ def scale_table(
                 engine.take(outliers, scaling),
             )
             scaling = scaling.damped(noise, DAMPING, ranges)
+    # Last, when the units are known: the origin must be near the rows to keep digits of expanded
+    # squares (odefs.kernels.distances). References are a random sample of the rows.
     scaling = scaling.centred(engine.take(references, scaling))
     component = _on_all_columns(engine, detector, scaling, references, rng)
     return ScaledTable(ranges, scaling, of_members, component, noise)
@@ -132,6 +139,8 @@ def _scale_columns(
         scaling = draw_in_tails(scaling, ranges, sample)
         moments = sample_moments(scaling, ranges, sample)
     elif damps_noise or kind in ("rootstd", "damped"):
+        # Of values in [0, 1] for every kind of scaling, as scale_by_moments and
+        # ColumnMoments.farthest assume, and squares cannot overflow.
         moments = engine.moments(fit_scaling(ranges, "minmax"))
     else:
         return scaling, None
@@ -149,7 +158,7 @@ def _references_of_members(
     seeds: Seeds,
     first: np.ndarray,
 ) -> MemberReferences:
-    """With those of the further members that a measured trust may ask for."""
+    """References of the first member, and of the further ones that a measured trust may need."""
     n_members = 1 if plan is None or plan.trust is not None else MAX_MEMBERS_ALONE
 
     def draw(member: int) -> np.ndarray:

@@ -19,27 +19,34 @@ def score_quantiles(scores: np.ndarray) -> np.ndarray:
 
     More than ``MOST_SCORES`` are represented by every k-th of them and the highest one.
     """
+    # Rows 0, step, 2 step, ... of the whole table, wherever a chunk starts: the quantiles do not
+    # depend on whether the scores are in memory or in a file.
     step = -(-scores.size // MOST_SCORES)
     sample = np.concatenate(
         [np.asarray(scores[k : k + CHUNK_ROWS])[-k % step :: step] for k in _starts(scores.size)]
     )
+    # Model files refuse quantiles that are not finite.
     known = np.minimum(sample[~np.isnan(sample)], np.finfo(np.float64).max)
     if not known.size:
         return np.zeros(SHARES.size)
     found = np.quantile(known.astype(np.float64), SHARES)
     if step > 1:
+        # The highest score may not be in the sample: without it, all rows above the sample would
+        # have percentile 100.
         found[-1] = max(float(np.nanmax(scores[k : k + CHUNK_ROWS])) for k in _starts(scores.size))
     return found
 
 
 def percentiles(quantiles: np.ndarray | None, scores: np.ndarray) -> np.ndarray:
-    """Return the percentage of training rows that score lower; NaN for NaN.
+    """Return positions among the training scores, 0 for the lowest and 100 for the highest.
 
-    Where training rows have equal scores, half of them count. All percentiles are NaN without
-    quantiles, which model files of earlier versions lack.
+    They are interpolated between the quantiles; a score that many training rows have is in the
+    middle of their range. NaN for NaN. All percentiles are NaN without quantiles, which model files
+    of earlier versions lack.
     """
     if quantiles is None:
         return np.full(np.shape(scores), np.nan)
+    # interp needs ascending values. Equal quantiles mean that many rows share a score.
     known, first = np.unique(quantiles, return_index=True)
     last = np.append(first[1:], quantiles.size) - 1
     shares = (SHARES[first] + SHARES[last]) / 2

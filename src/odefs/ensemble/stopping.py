@@ -91,10 +91,12 @@ def rank_agreement(scores: np.ndarray, losses: np.ndarray, trust: float, bare: n
     components' scores of the sampled rows, ``(n_components, n_rows)``, and ``bare`` those on all
     columns; all with mean 1.
     """
+    # With 12 components the third bit splits 4 from 8, which is too uneven.
     splits = [(np.arange(losses.size) >> bit) & 1 == 1 for bit in range(3)]
 
     def half(members: np.ndarray) -> np.ndarray:
         return np.asarray(
+            # Weights of a half are those that it would have as an ensemble of its own.
             trust * (component_weights(losses[members]) @ scores[members]) + (1 - trust) * bare
         )
 
@@ -122,5 +124,6 @@ def _stepped_up(a: np.ndarray, b: np.ndarray) -> float:
     """Spearman-Brown: 1 where all rows are tied, 0 where the halves contradict each other."""
     a, b = a - a.mean(), b - b.mean()
     spread = float(np.sqrt((a @ a) * (b @ b)))
+    # Spearman's correlation is Pearson's of the ranks, also with ties.
     r = float(a @ b) / spread if spread > 0 else 1.0
     return max(0.0, 2 * r / (1 + r)) if r > 0 else 0.0

@@ -8,12 +8,15 @@ Component ``i`` is the same however many there are: with one round and a given t
 the paper train the first components of one sequence.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from odefs.ensemble.component import unweighted_component
+from odefs.ensemble.held_out import gain_on_unseen, tail_on_unseen
 from odefs.ensemble.model import Component
+from odefs.ensemble.next_round import next_candidates
 from odefs.ensemble.pilot import AllColumnsScores, PilotSample, normalise_to_mean_one
 from odefs.ensemble.stopping import (
     FIRST_COMPONENTS,
@@ -22,9 +25,8 @@ from odefs.ensemble.stopping import (
     batches,
     rank_agreement,
 )
-from odefs.ensemble.trainer import ComponentTrainer, TrainedComponent
+from odefs.ensemble.trainer import ComponentTrainer, TrainedComponent, components_of
 from odefs.ensemble.trust import Trust, contrast_gain, measured_trust, tail_gain
-from odefs.selection.candidates import find_candidates
 
 COMPONENTS_OF_FIRST_ROUND = 8
 """Components of a round that only finds candidates for the next.
@@ -60,40 +62,35 @@ def train_ensemble(
     if pilot is None or view is None:
         assert plan.trust is not None
         return TrainedEnsemble(trainer.train_all(limit), given, Trust(plan.trust))
-    known_gain = gain_on_unseen(trainer, pilot, view) if plan.trust is None else None
+    # From the candidates of the first round, before these are replaced.
+    first = trainer
+    known_gain = gain_on_unseen(first, pilot, view) if plan.trust is None else None
     for index in range(1, plan.n_rounds):
         few = replace(trainer, seeds=trainer.seeds.for_round(index))
         trained = few.train_all(COMPONENTS_OF_FIRST_ROUND)
-        scores = pilot.scores(_components(trained))
+        scores = pilot.scores(components_of(trained))
         trust = _trust(trainer, pilot, view, trained, scores[:, pilot.few], known_gain)
+        # A given number of components is trained even if they get no share in the score.
         if trust.is_hopeless and plan.n_estimators == "auto":
             return _untrusted(trained, paper, trust)
-        trainer = replace(trainer, candidates=_next_candidates(trainer, pilot, view, scores))
+        trainer = replace(trainer, candidates=next_candidates(trainer, pilot, view, scores))
+
+    def confirmed(trust: Trust) -> Trust:
+        if not trust.rests_on_tail:
+            return trust
+        return trust.confirmed_by(tail_on_unseen(first, pilot, view))
+
     if plan.n_estimators == "auto":
-        return _train_until_stable(trainer, pilot, view, limit, paper, known_gain)
+        return _train_until_stable(trainer, pilot, view, limit, paper, known_gain, confirmed)
     trained = trainer.train_all(limit)
-    scores = pilot.few_scores(_components(trained[:FIRST_COMPONENTS]))
-    trust = _trust(trainer, pilot, view, trained, scores, known_gain)
+    scores = pilot.few_scores(components_of(trained[:FIRST_COMPONENTS]))
+    trust = confirmed(_trust(trainer, pilot, view, trained, scores, known_gain))
     return TrainedEnsemble(trained, given, trust)
-
-
-def _components(trained: list[TrainedComponent]) -> list[Component]:
-    return [component for component, _ in trained]
 
 
 def _untrusted(trained: list[TrainedComponent], paper: int, trust: Trust) -> TrainedEnsemble:
     """Components without a share in the score: more of them would change nothing."""
     return TrainedEnsemble(trained, StoppingRule("not trusted", len(trained), paper), trust)
-
-
-def _next_candidates(
-    trainer: ComponentTrainer, pilot: PilotSample, view: AllColumnsScores, learned: np.ndarray
-) -> np.ndarray:
-    """Pilot rows that stand out on all columns and on learned ones, half and half."""
-    scores = (learned.mean(axis=0) + view.scores) / 2
-    never = trainer.known.never(pilot.numbers)
-    found = find_candidates(scores, trainer.plan.candidate_threshold, never)
-    return trainer.known.joined(pilot.numbers[found.rows])
 
 
 def _train_until_stable(
@@ -103,6 +100,7 @@ def _train_until_stable(
     limit: int,
     paper: int,
     known_gain: float | None,
+    confirmed: Callable[[Trust], Trust],
 ) -> TrainedEnsemble:
     """Train batches of components until two such ensembles would rank the pilot rows alike."""
     bare = normalise_to_mean_one(view.scores[pilot.few])
@@ -114,16 +112,22 @@ def _train_until_stable(
     for batch in batches(limit):
         while len(found) < batch.stop:
             if len(found) >= n_prefetched:
+                # Up to the limit, although training may stop before: rows of later components cost
+                # no further pass over a table that is not in memory.
                 n_prefetched = trainer.prefetch(limit, len(found))
             numbers = range(len(found), min(batch.stop, n_prefetched))
             trained = trainer.engine.train(trainer, numbers)
             found += trained
-            scores += list(pilot.few_scores(_components(trained), keep=True))
+            scores += list(pilot.few_scores(components_of(trained), keep=True))
+        # Trust is measured once: the later batches only make the ranking stable.
         if batch.start == 0:
-            trust = _trust(trainer, pilot, view, found, np.stack(scores), known_gain)
+            trust = confirmed(_trust(trainer, pilot, view, found, np.stack(scores), known_gain))
+            if trust.unseen_tail is not None:
+                # The components of the halves took the place of the rows that were announced.
+                n_prefetched = len(found)
             if trainer.plan.trust is None and trust.share == 0:
                 return _untrusted(found, paper, trust)
-        losses = np.array([component.loss for component in _components(found)])
+        losses = np.array([component.loss for component in components_of(found)])
         correlation = rank_agreement(np.stack(scores), losses, trust.share, bare)
         agreement.append((len(found), correlation))
         if correlation >= MIN_RANK_CORRELATION:
@@ -148,7 +152,9 @@ def _trust(
         return Trust(trainer.plan.trust)
     assert view.stability is not None
     # The subsets are compared as such: weights would raise the contrast of any columns.
-    subsets = [replace(component, w=None) for component in _components(trained[:FIRST_COMPONENTS])]
+    subsets = [
+        replace(component, w=None) for component in components_of(trained[:FIRST_COMPONENTS])
+    ]
 
     def at_random(index: int) -> Component:
         return _random_subset(trainer, subsets[index].columns.size, index)
@@ -165,50 +171,8 @@ def _random_subset(trainer: ComponentTrainer, n_columns: int, index: int) -> Com
     # Noise columns are scaled down: they would have a high contrast and hide what was learned.
     allowed = np.delete(np.arange(trainer.engine.n_columns), trainer.noise)
     columns = np.sort(rng.choice(allowed, size=min(n_columns, allowed.size), replace=False))
+    # References of a member, not new ones: these rows have been announced, and a draw of its own
+    # would cost a pass over a table that is not in memory.
     rows = trainer.full_references[index % len(trainer.full_references)]
     references = trainer.engine.take(rows, trainer.scaling)
     return unweighted_component(trainer.detector, references, columns, rng)
-
-
-FEWEST_KNOWN = 2
-COMPONENTS = 8
-"""Half of the components for each half of the known outliers."""
-
-
-def gain_on_unseen(
-    trainer: ComponentTrainer, pilot: PilotSample, view: AllColumnsScores
-) -> float | None:
-    """Gain in rank of held-out known outliers compared with scores on all columns.
-
-    Components learn from one half of the known outliers and are tested on the other. A rank is the
-    share of the pilot rows that score below. The gain is the mean less two standard errors: wrong
-    cases gain as often as they lose, and a few of them may gain much by chance. ``None`` with too
-    few known outliers.
-    """
-    known = trainer.known.outliers
-    if known.size < FEWEST_KNOWN:
-        return None
-    # With an odd number, one outlier is seen by all, so that all have equally many examples.
-    even = known[: known.size - known.size % 2]
-    halves = even[::2], even[1::2]
-    trainer.engine.prefetch("known", even)
-    tested = replace(trainer, held_out=halves, seeds=trainer.seeds.cross_fit()).train_all(
-        COMPONENTS
-    )
-    gains = []
-    for fold, unseen in enumerate(halves):
-        X = np.concatenate([pilot.X, trainer.engine.take(unseen, trainer.scaling)])
-        rows, n = replace(pilot, X=X), pilot.numbers.size
-        learned = rows.scores([component for component, _ in tested[fold::2]]).mean(axis=0)
-        full = rows.scores(view.members).mean(axis=0)
-        gains.append(_places(learned[n:], learned[:n]) - _places(full[n:], full[:n]))
-    found = np.concatenate(gains)
-    return float(found.mean() - 2 * found.std(ddof=1) / np.sqrt(found.size))
-
-
-def _places(scores: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """The share of scores that lie below, plus half of those that are equal."""
-    order = np.sort(among)
-    return (np.searchsorted(order, scores, "left") + np.searchsorted(order, scores, "right")) / (
-        2 * order.size
-    )

@@ -26,6 +26,11 @@ from odefs.scaling import Scaling
 
 TrainedComponent = tuple[Component, TrainingRecord]
 
+
+def components_of(trained: Sequence[TrainedComponent]) -> list[Component]:
+    return [component for component, _ in trained]
+
+
 BATCH_BYTES = 4 * 2**20
 """Memory for the linearised rows and pairs of the components that a thread trains side by side.
 
@@ -58,6 +63,7 @@ class ComponentTrainer:
         candidates, known = self.candidates, self.known.outliers
         if self.held_out:
             unseen = self.held_out[index % len(self.held_out)]
+            # Candidates include the known outliers, so that both have to lose the held-out ones.
             candidates, known = np.setdiff1d(candidates, unseen), np.setdiff1d(known, unseen)
         return draw_component(
             self.plan,
@@ -79,6 +85,7 @@ class ComponentTrainer:
             return limit
         rows: list[np.ndarray] = []
         index, n_rows = start, 0
+        # At least one component, even if its rows exceed the memory: train_all would not end.
         while index < limit and (index == start or n_rows < room):
             draw = self.draw(index, self.seeds.component(index))
             rows += [draw.outliers, draw.unlabeled, draw.references]
@@ -101,6 +108,7 @@ class ComponentTrainer:
         How they are divided into batches changes the time and not the result.
         """
         n_threads = self.engine.n_threads
+        # Parts of about equal size: a short last part would leave threads idle.
         rounds = max(1, -(-len(indices) // (n_threads * self._at_once)))
         size = -(-len(indices) // (n_threads * rounds))
         parts = [indices[start : start + size] for start in range(0, len(indices), size)]
@@ -122,4 +130,6 @@ class ComponentTrainer:
         n_outliers = min(self.plan.outlier_examples(self.engine.n_rows), self.candidates.size)
         n_unlabeled = self.plan.unlabeled_examples(self.engine.n_rows)
         cells = (n_outliers + n_unlabeled) * self.engine.n_columns + n_outliers * n_unlabeled
+        # 8 bytes per number, and everything twice: G of the present and of the trial weights,
+        # values and slopes of the pairs.
         return max(1, BATCH_BYTES // (2 * 8 * cells))

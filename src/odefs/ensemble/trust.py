@@ -12,7 +12,10 @@ the halves name different rows, the candidates are chance.
 changes and candidates are mostly chance; but on the right columns the top-ranked rows are well
 separated. The gain is the distance of the highest hundredth from the rest, in standard deviations
 of the rest, relative to the same on all columns. A subset of higher contrast widens the whole
-distribution including its tail, so only what exceeds the square of the contrast counts.
+distribution including its tail, so only what exceeds the square of the contrast counts. Components
+look for columns on which their examples stand out, which exist by chance in any table of many
+columns. Where only the tail speaks for the subsets, it is therefore measured again, on rows that
+they have not learned from (:mod:`odefs.ensemble.held_out`), and the smaller gain counts.
 
 **Known outliers**, if any, can raise the trust but not lower it: components that learned from one
 half of them score the other half. The trust grows with the gain in rank compared with all columns,
@@ -74,7 +77,7 @@ class Trust:
     """Share of the learned subsets in the score, and the measurements behind it.
 
     The measurements are ``None`` where the share was given, ``known_gain`` also without known
-    outliers.
+    outliers, and ``unseen_tail`` where the trust does not rest on the tail.
     """
 
     share: float
@@ -82,6 +85,23 @@ class Trust:
     stability: float | None = None
     tail: float | None = None
     known_gain: float | None = None
+    unseen_tail: float | None = None
+
+    @property
+    def rests_on_tail(self) -> bool:
+        """Whether the share would be smaller if the tail did not count by itself."""
+        if self.contrast is None or self.stability is None or self.tail is None:
+            return False
+        return self.share > self.confirmed_by(0.0).share
+
+    def confirmed_by(self, unseen_tail: float) -> "Trust":
+        """The trust with the tail gain on rows that the subsets have not learned from."""
+        assert self.contrast is not None
+        assert self.stability is not None
+        assert self.tail is not None
+        return measured_trust(
+            self.contrast, self.stability, self.tail, self.known_gain, unseen_tail
+        )
 
     @property
     def is_hopeless(self) -> bool:
@@ -104,7 +124,15 @@ class Trust:
             f"from {CONTRAST_GAIN[0]} on, and fully from {CONTRAST_GAIN[1]}), "
             f"{self.stability:.0%} of the candidates do not depend on the draw, and the top-ranked "
             f"rows are {self.tail:.2f} times as distant from the rest as on all columns."
-            f"{self._of_known}"
+            f"{self._of_unseen}{self._of_known}"
+        )
+
+    @property
+    def _of_unseen(self) -> str:
+        if self.unseen_tail is None:
+            return ""
+        return (
+            f" On columns learned from other rows they are {self.unseen_tail:.2f} times as distant."
         )
 
     @property
@@ -120,7 +148,11 @@ class Trust:
 
 
 def measured_trust(
-    contrast: float, stability: float, tail: float, known_gain: float | None = None
+    contrast: float,
+    stability: float,
+    tail: float,
+    known_gain: float | None = None,
+    unseen_tail: float | None = None,
 ) -> Trust:
     support = max(
         _between(stability, *STABILITY), _between(np.log(contrast), *np.log(OVERWHELMING_CONTRAST))
@@ -130,11 +162,13 @@ def measured_trust(
         * support
         * _between(tail, *MIN_RELATIVE_TAIL)
     )
-    by_tail = _between(np.log(tail / max(1.0, contrast) ** 2), *np.log(TAIL_GAIN)) * (
-        contrast >= MIN_RELATIVE_CONTRAST
-    )
+    # A contrast below 1 must not raise the tail, hence the maximum.
+    smallest = tail if unseen_tail is None else min(tail, unseen_tail)
+    gain = max(smallest, _TINY) / max(1.0, contrast) ** 2
+    by_tail = _between(np.log(gain), *np.log(TAIL_GAIN)) * (contrast >= MIN_RELATIVE_CONTRAST)
     by_known = 0.0 if known_gain is None else _between(known_gain, *KNOWN_GAIN)
-    return Trust(max(by_contrast, by_tail, by_known), contrast, stability, tail, known_gain)
+    share = max(by_contrast, by_tail, by_known)
+    return Trust(share, contrast, stability, tail, known_gain, unseen_tail)
 
 
 def contrast_gain(learned: np.ndarray, random: np.ndarray) -> float:
@@ -144,6 +178,7 @@ def contrast_gain(learned: np.ndarray, random: np.ndarray) -> float:
     differ in either.
     """
     ratios = [
+        # Means are 1, so that std is std / mean.
         (a + _TINY) / (b + _TINY)
         for a, b in zip(learned.std(axis=1), random.std(axis=1), strict=True)
     ]
@@ -169,6 +204,8 @@ def tail_gain(learned: np.ndarray, full: np.ndarray) -> float:
 
 
 def _tail(scores: np.ndarray) -> float:
+    # Both tails are 0 then and their ratio is 1, which neither adds trust by the tail nor limits
+    # that by the contrast.
     if scores.size < FEWEST_ROWS:
         return 0.0
     top, rest = (

@@ -7,7 +7,7 @@ Outlier scores of models are high for abnormal rows. Scikit-learn's signs are op
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags, estimator_html_repr
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from odefs.detectors.base import Detector
 from odefs.engines.other_arrays import local_table
@@ -15,7 +15,14 @@ from odefs.engines.row_blocks import unmasked
 from odefs.estimators.callbacks import CallbackSupport
 from odefs.estimators.fitted_facts import facts_html
 from odefs.models.base import OutlierModel
-from odefs.models.validation import hint_for, require_distinct_names, require_no_dates
+from odefs.models.validation import (
+    hint_for,
+    is_missing_error,
+    missing_message,
+    require_any_column,
+    require_distinct_names,
+    require_no_dates,
+)
 
 
 class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, OutlierModel):
@@ -24,6 +31,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         detector = getattr(self, "detector", None)
+        # Built-in detectors, given by name, all handle missing cells.
         refuses = isinstance(detector, Detector) and not detector.handles_missing
         tags.input_tags.allow_nan = self.missing == "ignore" and not refuses
         tags.input_tags.sparse = True
@@ -39,6 +47,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
 
     def predict(self, X: object) -> np.ndarray:
         """-1 for outliers, 1 for inliers."""
+        # A score equal to the threshold is not an outlier, as in is_outlier_.
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     def fit_predict(self, X: object, y: object = None, **more: object) -> np.ndarray:
@@ -66,6 +75,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
         least = 2 if reset else 1
         X = local_table(unmasked(X))
         try:
+            require_any_column(X)
             require_distinct_names(X)
             require_no_dates(X)
             # The check for infinity sums all values, and huge ones may overflow.
@@ -78,10 +88,14 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
                     ensure_all_finite=finite,
                     ensure_min_samples=least,
                 )
+                # Again: a list has no type before the conversion.
                 require_no_dates(found)
                 # Categorical and polars text columns are returned as objects.
                 return found.astype(np.float64) if found.dtype == object else found
         except (TypeError, ValueError) as error:
+            if is_missing_error(error):
+                # scikit-learn's message starts with other estimators.
+                raise ValueError(missing_message(X, _with_missing(X))) from None
             if (hint := hint_for(X, error)) is None:
                 raise
             # Part of the message, not a note: notebooks and logs leave notes out.
@@ -90,3 +104,10 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
             else:
                 error.add_note(hint)
             raise
+
+
+def _with_missing(X: object) -> object:
+    """The rows as a matrix that may have missing cells."""
+    return check_array(
+        X, accept_sparse="csr", ensure_all_finite=False, ensure_min_samples=0, dtype=np.float64
+    )

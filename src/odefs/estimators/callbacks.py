@@ -78,6 +78,8 @@ def fit_inside(outer: CallbackSupport, inner: Any, X: object, y: object = None) 
 
 def _has_callbacks(estimator: CallbackSupport) -> bool:
     """Whether the estimator, or one that it is part of, has callbacks."""
+    # Private attributes of scikit-learn 1.9: a public check would import sklearn.callback, and Rich
+    # with it.
     return AVAILABLE and not vars(estimator).keys().isdisjoint(
         {"_skl_callbacks", "_parent_callback_ctx"}
     )
@@ -135,6 +137,8 @@ class _Tasks:
         self.done = self.reached = self.parts = 0
 
     def __call__(self, stage: str, done: int, total: int) -> None:
+        # Stages have no explicit end: another name, another total or a count that does not grow
+        # starts the next one.
         if self.stage_task is not None and ((stage, total) != self.key or done <= self.done):
             self.close()
         if self.stage_task is None:

@@ -34,7 +34,7 @@ class LeSiNN(BaseOutlierEstimator):
     scaling : {"minmax", "rootstd", "damped", "robust", "none"}, default="minmax"
         Column scaling. "minmax" scales to [0, 1]; "rootstd" also divides by the root of the
         standard deviation; "damped" does the same but limits the weight of binary columns;
-        "robust" does this after far values have been drawn in logarithmically.
+        "robust" does this after extreme values have been drawn in logarithmically.
     missing : {"error", "ignore"}, default="error"
         Whether missing cells (NaN, masked cells of ``numpy.ma``) raise an error, or distances are
         computed on the observed columns and divided by the share of the columns these represent.
@@ -42,8 +42,9 @@ class LeSiNN(BaseOutlierEstimator):
         Which training rows to flag: a share of them, or by their scores. "auto" flags rows beyond
         what the bulk of the scores explains: in a table without outliers, about
         ``max_false_flags`` rows are flagged. "paper" flags scores above mean + 2 std, in most
-        tables 3 to 6 % of the rows. "auto" does the same for fewer than 30 rows, or if nearly all
-        rows have equal scores (see ``fit_info_["flag_rule"]``).
+        tables 3 to 6 % of the rows. "auto" does the same for fewer than 30 rows (see
+        ``fit_info_["flag_rule"]``), and flags only the highest scores if nearly all rows have equal
+        ones.
     max_false_flags : float, default=1.0
         Expected number of flagged rows in a table of this size without outliers; for
         ``contamination="auto"``.
@@ -59,7 +60,7 @@ class LeSiNN(BaseOutlierEstimator):
     Attributes
     ----------
     outlier_scores_ : ndarray of shape (n_samples,)
-        Scores of the training rows: high = abnormal, 1.0 = an ordinary row.
+        Scores of the training rows: high = abnormal; their average is 1.0.
     is_outlier_ : ndarray of shape (n_samples,) of bool
     offset_ : float
         ``decision_function = score_samples - offset_``.

@@ -16,8 +16,8 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
     learns which columns rank a sample of the candidates above ordinary rows. The detector then
     scores all rows on the columns of every component and, to the extent that these are not
     trusted, on all columns; the scores are averaged. ``ODEFS()`` has the defaults that work best
-    in this project's experiments, and :meth:`ODEFS.paper` follows the paper to
-    the letter where it speaks.
+    in this project's experiments, and :meth:`ODEFS.paper` follows the paper exactly wherever it
+    specifies the method.
 
     Parameters
     ----------
@@ -25,7 +25,8 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
             default="auto"
         The detector that columns are selected for. "lesinn" measures distances to random rows.
         "auto" is "lesinn" with up to two companions: "coupling", where columns with few values make
-        up part of the table, and "relations", where at most 15 columns of numbers are no noise.
+        up part of the table, and "relations", where at most 15 columns of numbers are not noise and
+        explain each other.
         "coupling" looks for rare values, above all several in one row; "relations" for rows that
         break a relation between columns, such as a total that does not add up; "tails" for extreme
         values of single columns; "iforest" is an isolation forest. An instance has its own
@@ -71,8 +72,9 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
         Which training rows to flag: a share of them, or by their scores. "auto" flags rows beyond
         what the bulk of the scores explains: in a table without outliers, about
         ``max_false_flags`` rows are flagged. "paper" flags scores above mean + 2 std, in most
-        tables 3 to 6 % of the rows. "auto" does the same for fewer than 30 rows, or if nearly all
-        rows have equal scores (see ``fit_info_["flag_rule"]``).
+        tables 3 to 6 % of the rows. "auto" does the same for fewer than 30 rows (see
+        ``fit_info_["flag_rule"]``), and flags only the highest scores if nearly all rows have equal
+        ones.
     max_false_flags : float, default=1.0
         Expected number of flagged rows in a table of this size without outliers; for
         ``contamination="auto"``.
@@ -100,7 +102,7 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
     Attributes
     ----------
     outlier_scores_, decision_scores_ : ndarray of shape (n_samples,)
-        Scores of the training rows: high = abnormal, 1.0 = an ordinary row.
+        Scores of the training rows: high = abnormal; their average is 1.0.
     is_outlier_ : ndarray of shape (n_samples,) of bool
     agreement_ : ndarray of shape (n_samples,)
         Weighted share of the components that score a training row above their own threshold; see

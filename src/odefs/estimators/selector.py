@@ -145,6 +145,7 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
 
 def _importances(estimator: BaseOutlierEstimator, X: object) -> np.ndarray:
     learned: np.ndarray = estimator.feature_importances_
+    # Competitors have no trust_: their subsets are the whole score.
     if getattr(estimator, "trust_", None) != 0:
         return learned
     top_ranked = np.argsort(-estimator.outlier_scores_, kind="stable")[:MOST_ROWS]
@@ -168,6 +169,7 @@ def _kept_columns(
         subsets = estimator.feature_subsets_
         if hasattr(estimator, "feature_weights_"):
             learned = estimator.feature_weights_.any(axis=1)
+            # A component with w = 0 uses all columns, which is not a selection.
             subsets = [
                 subset for subset, useful in zip(subsets, learned, strict=True) if useful
             ] or subsets

@@ -38,6 +38,8 @@ class Reference:
     def p_values(self, scores: np.ndarray) -> np.ndarray:
         """Return the p-value of each score; NaN for NaN."""
         scores = np.asarray(scores)
+        # The row itself counts as one of the reference rows: without the ones p-values could be 0
+        # and would be too small on average.
         found = (1 + self._at_least(scores)) / (1 + self.scores.size)
         return np.where(np.isnan(scores), np.nan, found)
 
@@ -52,11 +54,14 @@ class Reference:
             known = known[~np.isnan(known)]
             counts += np.bincount(self._at_least(known), minlength=n + 1)
             total += known.size
+        # Rows are counted by their p-value, of which there are n + 1: no sort of all scores, which
+        # may be in a file. cumsum is the number of rows with at most that p-value.
         limits = level * np.cumsum(counts) / max(1, total)
         flagged = np.flatnonzero((1 + np.arange(n + 1)) / (n + 1) <= limits)
         if not flagged.size:
             return np.inf
-        # At most k reference rows score at least as high: higher than the one before these.
+        # A p-value of at most (k + 1) / (n + 1) means that at most k reference rows score at least
+        # as high: the score is above the (k + 1)-th highest of them.
         k = int(flagged[-1])
         return float(self.scores[n - 1 - k]) if k < n else -np.inf
 

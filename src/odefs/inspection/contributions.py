@@ -95,6 +95,7 @@ def explain_top(
         best = top_columns(contributions - baseline, k)
         columns[rows] = best
         values[rows] = np.take_along_axis(contributions, best, axis=1)
+        # Cells as they were given: X is scaled.
         data[rows] = np.take_along_axis(engine.rows(rows), best, axis=1)
 
     engine.sweep(explain, model.scaling, model.dtype, _bytes_per_row(engine, model))
@@ -148,6 +149,7 @@ def feature_importances(
 def _shares(learned: LearnedWeights, min_weight: float) -> np.ndarray:
     share = np.zeros_like(learned.w)
     columns = select_columns(learned.w, min_weight)
+    # A column can have a weight and separate the examples the wrong way round: it is not important.
     share[columns] = np.maximum(learned.gap[columns], 0.0)
     if not share.any():
         share[columns] = 1.0
@@ -160,6 +162,7 @@ def fewest_with_share(relevance: np.ndarray, share: float) -> np.ndarray:
     if total <= 0:
         return np.arange(relevance.size)
     order = np.argsort(-relevance, kind="stable")
+    # Rounding of the sum must not require one column more, above all if share is 1.
     needed = int(np.searchsorted(np.cumsum(relevance[order]), share * total * (1 - 1e-12))) + 1
     return np.sort(order[:needed])
 

@@ -58,7 +58,9 @@ class Reason:
         far as the model file has them; the frequency of a value that never occurred there is 0.
     unit : str
         Unit of a number that the table has as text, such as ``kg``; ``%`` if ``value`` and
-        ``usual`` are fractions that it has as percentages. Empty for other columns.
+        ``usual`` are fractions that it has as percentages. For a time, the zone of its column,
+        such as ``Europe/Berlin`` or ``+02:00``, if that is not UTC; ``UTC`` for text with several
+        offsets. ``duration`` for seconds of a column of durations. Empty for other columns.
     """
 
     column: str
@@ -83,6 +85,7 @@ class Reason:
         """
         if self.percentile is None:
             return None
+        # Rounded, because a difference such as 99.9 - 0.05 shows its binary digits otherwise.
         return round(max(self.percentile, 100 - self.percentile) - (self.equal or 0) / 2, 6)
 
 
@@ -102,14 +105,7 @@ class _RowExplanations:
         return as_html(self._title(), self._lines(), len(self))
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
-        # NumPy 1 lacks ``copy=None``, "if needed" in NumPy 2.
-        found = np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
-        if copy is False and found is not self.values:
-            raise ValueError(
-                f"Contributions of type {self.values.dtype} cannot become {dtype} without a copy: "
-                "allow one."
-            )
-        return found
+        return np.array(self.values, dtype, copy=copy)
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
@@ -165,7 +161,7 @@ class _RowExplanations:
         return chosen.numbers(len(self), self.row_names)
 
     def _require_positions(self, rows: Sequence[int]) -> None:
-        """Raise if numbers are no positions, with a way out if they are names of rows."""
+        """Raise if numbers are not positions; the error shows how to pass names of rows."""
         wrong = next((row for row in rows if not 0 <= row < len(self)), None)
         if wrong is None or self.row_names is None:
             return
@@ -260,6 +256,7 @@ class Explanation(_RowExplanations):
         """
         numbers = self._row_numbers(rows)
         filled = None if self.filled is None else self.filled[numbers]
+        # Only the chosen rows are sorted.
         some = Explanation(
             self.values[numbers],
             self.baseline,
@@ -311,8 +308,8 @@ class Explanation(_RowExplanations):
     def to_shap(self) -> Any:
         """As a ``shap.Explanation``, for SHAP's plots (beeswarm, waterfall, bar, heatmap).
 
-        Its ``values`` are :attr:`excess` and its ``base_values`` the sum of ``baseline``, the score
-        of an ordinary row; together they add up to the row's outlier score. They are split as the
+        Its ``values`` are :attr:`excess` and its ``base_values`` the sum of ``baseline``, the
+        average score; together they add up to the row's outlier score. They are split as the
         detector splits them, and are not Shapley values.
         """
         from odefs.inspection.shap import to_shap

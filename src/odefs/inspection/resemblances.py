@@ -73,6 +73,7 @@ def answer_parts(memory: AnswerMemory, X: np.ndarray, scores: np.ndarray) -> Ans
     shift = np.clip(shares @ (memory.amounts * memory.unit), -MAX_SHIFT, MAX_SHIFT)
     of_answers = scores * np.expm1(shift)
     total = scores * np.expm1(np.clip(memory.shifts(X), -MAX_SHIFT, MAX_SHIFT))
+    # A score that rises is explained by confirmed rows only: rejected ones have lowered it.
     parts = shares * (memory.is_outlier == (of_answers > 0)[:, None])
     parts = np.where(parts.any(axis=1, keepdims=True), parts, shares)
     of_row = parts.sum(axis=1)
@@ -81,6 +82,7 @@ def answer_parts(memory: AnswerMemory, X: np.ndarray, scores: np.ndarray) -> Ans
     order = np.argsort(-parts, axis=1, kind="stable")[:, :MOST]
     return AnswerParts(
         total,
+        # Shifts add up in the exponent, so that the parts do not: the direction gets what remains.
         total - of_answers,
         memory.numbers[order],
         memory.is_outlier[order],

@@ -104,7 +104,7 @@ class OutlierModel(Parameters):
         return "_model" in self.__dict__
 
     def outlier_scores(self, X: object) -> np.ndarray:
-        """Outlyingness of each row: high = abnormal, 1.0 = an ordinary training row.
+        """Outlyingness of each row: high = abnormal; training rows average 1.0.
 
         Parameters
         ----------
@@ -120,9 +120,9 @@ class OutlierModel(Parameters):
         return open_rows(self, X).outlier_scores(self._model)
 
     def score_percentiles(self, X: object) -> np.ndarray:
-        """Percentage of the training rows that score lower than each row, from 0 to 100.
+        """Positions of the scores among the training scores: 0 is the lowest, 100 the highest.
 
-        It is interpolated between 256 quantiles of the training scores.
+        They are interpolated between 256 quantiles of the training scores.
 
         Parameters
         ----------
@@ -197,6 +197,8 @@ class OutlierModel(Parameters):
     if not TYPE_CHECKING:  # or checkers of user code would accept any name
 
         def __getattr__(self, name: str) -> Any:
+            # Called only for attributes that do not exist. __dict__ avoids another call of this
+            # method.
             if name in OF_TRAINING_ROWS and "_from_file" in self.__dict__:
                 raise AttributeError(
                     f"A model from a file or a review has no {name}: it does not hold values per "
@@ -216,6 +218,8 @@ class OutlierModel(Parameters):
         return np.array([f"x{k}" for k in range(self.n_features_in_)]) if names is None else names
 
     def _seeds(self) -> Seeds:
+        # 124 bits of entropy for the SeedSequence. Little-endian bytes, so that a seed gives the
+        # same results on every machine.
         words = random_state_of(self.random_state).randint(0, 2**31 - 1, size=4)
         return Seeds(int.from_bytes(words.astype("<u4").tobytes(), "little"))
 
@@ -247,6 +251,8 @@ class OutlierModel(Parameters):
         usual = scores if usual is None else usual
         self.score_quantiles_ = score_quantiles(usual)
         self._set_offset(scores, usual)
+        # The arithmetic of decision_function, not scores > -offset_: rounding must not make
+        # is_outlier_ and predict disagree on a training row.
         self.is_outlier_ = fill(engine.per_row(bool), lambda part: -scores[part] - self.offset_ < 0)
         self._model = model
         return self
@@ -257,10 +263,12 @@ class OutlierModel(Parameters):
         if isinstance(self.contamination, str):
             found = None
             if self.contamination == "auto":
+                # None for fewer than 30 rows.
                 found = tail_threshold(usual, self.max_false_flags)
             rule = "paper" if found is None else "tail"
             self.offset_ = -(cantelli_threshold(usual, FLAG_RATE) if found is None else found)
         else:
+            # The percentile of score_samples, as in scikit-learn's detectors.
             self.offset_ = negated_percentile(scores, 100.0 * float(self.contamination))
         self.fit_info_["flag_rule"] = rule
 

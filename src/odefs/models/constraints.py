@@ -42,6 +42,7 @@ class Choice(Constraint):
 
     def allows(self, value: object) -> bool:
         value = self.convert(value)
+        # isinstance first: comparing an array with a word returns an array.
         return any(isinstance(value, type(choice)) and value == choice for choice in self.values)
 
     def convert(self, value: object) -> object:
@@ -135,6 +136,8 @@ class Either(Constraint):
 def random_state_of(seed: Any) -> np.random.RandomState:
     """Generator of a ``random_state`` parameter; None is NumPy's global one."""
     if seed is None or seed is np.random:
+        # As sklearn.utils.check_random_state, which is not imported here: it takes most of the
+        # start.
         return np.random.mtrand._rand
     return seed if isinstance(seed, np.random.RandomState) else np.random.RandomState(seed)
 
@@ -167,6 +170,7 @@ class Parameters:
     @classmethod
     def _get_param_names(cls) -> list[str]:
         names = inspect.signature(cls.__init__).parameters
+        # Sorted, as in scikit-learn.
         return sorted(name for name in names if name != "self")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -204,5 +208,6 @@ class Parameters:
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
         given = {name: getattr(self, name) for name in self._get_param_names()}
+        # By repr, since arrays and NaN do not compare to a single boolean.
         shown = [f"{k}={v!r}" for k, v in given.items() if repr(v) != repr(defaults[k].default)]
         return f"{type(self).__name__}({', '.join(shown)})"

@@ -95,9 +95,12 @@ def whole(fit: Fit) -> Fit:
 
     @functools.wraps(fit)
     def whole_fit(self: Fitted, *args: object, **kwargs: object) -> object:
+        # A second fit must not leave attributes of the first, such as feature_names_in_.
         _reset(self)
         try:
             return fit(self, *args, **kwargs)
+        # Also KeyboardInterrupt. If the fit was complete, for instance if a warning was raised as
+        # an error after it, the estimator stays fitted.
         except BaseException:
             if not self.__sklearn_is_fitted__():
                 _reset(self)

@@ -161,6 +161,7 @@ class FeatureSelection(Parameters):
         """Equality of all values, so that parameters of estimators can be compared."""
         return type(other) is type(self) and vars(self) == vars(other)
 
+    # Settings are mutable.
     __hash__ = None  # type: ignore[assignment]
 
     @classmethod

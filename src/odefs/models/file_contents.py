@@ -65,6 +65,7 @@ def class_of(kind: str, bare: bool = False) -> type[OutlierModel]:
     """The class that a file names; with ``bare``, one that does not need scikit-learn if any."""
     if bare and kind in BARE:
         return BARE[kind]
+    # kind has been looked up in KINDS: nothing that a file names is imported otherwise.
     found: type[OutlierModel] = getattr(import_module(KINDS[kind]), kind)
     return found
 
@@ -73,6 +74,7 @@ def kind_of(estimator: object) -> str:
     """The name of an estimator's class in a file."""
     bare = {model: kind for kind, model in BARE.items()}
     found = type(estimator)
+    # A class of the user may have the same name: save_model compares the class itself.
     return bare.get(found, found.__name__) if issubclass(found, OutlierModel) else found.__name__
 
 
@@ -151,6 +153,7 @@ def get_names(names: list[object], n_columns: int) -> np.ndarray:
         len(names) == n_columns and all(type(name) is str for name in names),
         "feature names do not match the columns",
     )
+    # An array of objects, as scikit-learn has for feature_names_in_.
     found = np.empty(n_columns, dtype=object)
     found[:] = names
     return found
@@ -180,6 +183,7 @@ def get_learned(estimator: Any, learned: dict[str, object], arrays: Arrays) -> N
     n_subsets = 0
     if "n_subsets" in learned:
         n_subsets = need_count(learned, "n_subsets", 1, len(components))
+        # A fit puts the learned components first (fit_ensemble).
         estimator.feature_subsets_ = [component.columns for component in components[:n_subsets]]
     for name, per in VECTORS.items():
         if f"learned/{name}" in arrays:

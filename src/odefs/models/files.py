@@ -181,6 +181,7 @@ def _restore(
     bare: bool = False,
 ) -> Loaded:
     kind = need(header, "kind", str)
+    # The version is also in the preamble, which reading has checked.
     require(header.get("format") == VERSION, "its header is of another format version")
     require(kind in KINDS, f"no estimator is called {kind!r}")
     arrays = Arrays(stored)
@@ -211,6 +212,7 @@ def _restore(
     if extra is not None:
         extra = as_object(extra, "the data stored with the model is not an object")
     extra_arrays = arrays.take_all("extra/")
+    # Unknown arrays are refused, as unknown parameters are.
     arrays.require_empty()
     return Loaded(estimator, extra, extra_arrays, header)
 

@@ -130,8 +130,11 @@ class ODEFSMethod(OutlierModel):
         with verbose_logging(self.verbose), one_blas_thread():
             engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
             if plan.tol < EARLY_STOPPING:
+                # Rounding to float32 would decide between references at equal distances
+                # (EARLY_STOPPING).
                 engine.dtype = np.dtype(np.float64)
             scaled = scale_table(engine, detector, self.scaling, seeds, plan, known_cases)
+            # After scale_table, which has counted the rows of a stream.
             known = known_cases(engine.n_rows)
             fitted = fit_ensemble(
                 FitInputs(
@@ -140,6 +143,9 @@ class ODEFSMethod(OutlierModel):
             )
             usual = None
             if known.outliers.size or known.normal.size:
+                # Percentiles and the thresholds of "auto" and "paper" come from the scores before
+                # known cases change them: raised scores of known outliers would raise their own
+                # threshold.
                 usual = fitted.judged.scores
                 fitted = self._with_known(engine, fitted, known, seeds)
             logger.info("scored %d rows on %d columns", engine.n_rows, engine.n_columns)
@@ -163,6 +169,7 @@ class ODEFSMethod(OutlierModel):
             self._finish(engine, fitted.model, fitted.judged.scores, seeds, usual)
             # Without trust in what was learned, candidates do not affect the score.
             silent = () if self.trust_ else ("few_candidates",)
+            # Last: a warning that the user has turned into an error leaves a fitted estimator.
             self._report(fallbacks, silent)
             return self
 
@@ -227,6 +234,7 @@ class ODEFSMethod(OutlierModel):
         self.feature_weights_ = np.stack([part.w for part in fitted.training])
         self.feature_subsets_ = [component.columns for component in components]
         self.component_loss_ = np.array([component.loss for component in components])
+        # Among the learned components alone, whatever their share in the score.
         self.component_weight_ = component_weights(self.component_loss_)
         learned = [part.learned for part in fitted.training]
         self.feature_importances_ = feature_importances(

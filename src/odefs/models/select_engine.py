@@ -57,6 +57,7 @@ def judge_rows(estimator: "OutlierModel", X: object) -> RowScores:
 def judge_matrix(estimator: "OutlierModel", X: np.ndarray) -> RowScores:
     """Scores and agreement of the rows of a matrix without column names."""
     _check_columns(estimator, X.shape[1], None)
+    # validate_data is not called on this path, which does not need scikit-learn.
     require_finite(X, estimator.missing == "ignore")
     return _rounded(estimator._engine(X).judged(estimator._model))
 
@@ -69,6 +70,7 @@ def _rounded(judged: RowScores) -> RowScores:
 
 def _set_columns(estimator: "OutlierModel", n_columns: int, names: tuple[str, ...] | None) -> None:
     estimator.n_features_in_ = n_columns
+    # A refit with unnamed columns must not keep the names of the last fit.
     estimator.__dict__.pop("feature_names_in_", None)
     if names is not None:
         estimator.__dict__["feature_names_in_"] = np.array(names, dtype=object)

@@ -39,9 +39,27 @@ def detector_of(parameters: Mapping[str, Any]) -> Detector:
 
 def hint_for(X: object, error: Exception) -> str | None:
     """A hint on how to fix the error, or ``None``."""
-    if "contains NaN" in str(error):
-        return "With missing='ignore', rows are scored on their observed cells."
     return _not_numbers(X, error)
+
+
+def is_missing_error(error: Exception) -> bool:
+    """Whether scikit-learn has found missing cells."""
+    return "contains NaN" in str(error)
+
+
+def missing_message(X: object, cells: Any) -> str:
+    """Where missing cells are, and how to allow them; ``cells`` is ``X`` as a matrix."""
+    if hasattr(cells, "tocoo"):
+        stored = cells.tocoo()
+        first = int(stored.col[np.isnan(stored.data)].min())
+    else:
+        first = int(np.isnan(cells).any(axis=0).argmax())
+    names = column_names(X)
+    name = repr(names[first]) if names else f"x{first}"
+    return (
+        "Input X contains NaN: with missing='ignore', rows are scored on their observed cells. "
+        f"The first column with a missing cell is {name}."
+    )
 
 
 def require_no_dates(X: object) -> None:
@@ -56,10 +74,21 @@ def require_no_dates(X: object) -> None:
 
 def require_distinct_names(X: object) -> None:
     """Reject a data frame with two columns of the same name."""
-    names = [str(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
-    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    twice = next((name for name, count in Counter(column_names(X)).items() if count > 1), None)
     if twice is not None:
         raise ValueError(f"Two columns are called {twice!r}: rename one of them.")
+
+
+def require_any_column(X: object) -> None:
+    """Reject a data frame without columns, of which scikit-learn only reports the types."""
+    is_frame = hasattr(X, "column_names") or hasattr(X, "columns")
+    if is_frame and not column_names(X):
+        raise ValueError("X is a data frame without columns: give at least one.")
+
+
+def column_names(X: object) -> list[str]:
+    """Names of the columns of a data frame; empty for arrays."""
+    return [str(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
 
 
 def _kinds(X: object) -> list[object]:

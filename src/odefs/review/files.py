@@ -69,6 +69,8 @@ def read_review(loaded: Loaded) -> ReviewParts:
     )
     earlier = loaded.estimator._model.answers
     if earlier is not None:
+        # Answers in the model are stored by cells of its draws and would be looked up in other
+        # cells.
         same = _are_equal(draws, earlier.draws)
         require(same, "the draws of its review are not those of its model")
     scores = arrays.take("scores", "f")

@@ -56,6 +56,8 @@ class AnswerLearner:
             self._join(rows, is_outlier)
         elif self.earlier is not None:
             self._kernel = kernel_of(self.earlier.cells)
+            # The queue takes the full posterior; the stored amounts are those for new rows, halved
+            # and with the sign of the answer.
             amounts = answer_amounts(self._kernel, self.earlier.gaps)
             self.queue += self._look_up(self.earlier.cells, amounts)
         self.queue[list(asked)] = -np.inf
@@ -66,6 +68,8 @@ class AnswerLearner:
         cells, gaps = self.cells[:, rows], answer_gaps(self.prior, rows, is_outlier)
         earlier, direction = self.earlier, None
         if earlier is None:
+            # Answers come one by one: lines of earlier ones are kept and need not be computed
+            # again.
             self._kernel = self._lines.of(rows)
         else:
             direction = earlier.direction
@@ -165,6 +169,7 @@ def chance_of_outlier(
     other half; ``python -m benchmarks review`` prints how often it was right.
     """
     span = targets[True] - targets[False]
+    # Position of the row between the targets of a no and a yes.
     place = float(np.clip((value - targets[False]) / span, 0.0, 1.5)) if span > 0 else 0.0
     hits, looks = PRIOR_HITS, PRIOR_LOOKS
     for answer in answers:

@@ -4,12 +4,12 @@ import copy
 import numbers
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from odefs._row_selection import read_rows
+from odefs._row_selection import frame_index, index_labels, read_rows
 from odefs.answers.cells import Cells, draw_cells, resemblance
 from odefs.engines.select import require_in_memory
 from odefs.exceptions import ModelFileError
@@ -20,6 +20,15 @@ from odefs.review.learner import AnswerLearner
 
 MOST_ANSWERS = 1000
 """Answers that are learned from: the time of an update grows with their square."""
+
+
+@dataclass(frozen=True)
+class _Replaced:
+    """An answer that a later one of the same row replaced, and what it had replaced itself."""
+
+    place: int
+    answer: bool | None
+    earlier: "_Replaced | None"
 
 
 class Review:
@@ -40,7 +49,7 @@ class Review:
     Attributes
     ----------
     scores : ndarray of shape (n_rows,)
-        Outlier scores after the answers so far; 1.0 is an ordinary row.
+        Outlier scores after the answers so far; before, training rows average 1.0.
     asked : ndarray of int
         Numbers of the answered rows, in the order of the answers.
     answers : tuple of bool or None
@@ -72,6 +81,7 @@ class Review:
         require_in_memory(X, "Review")
         engine = model._engine(model._validate(X, reset=False))
         frozen = model._model
+        # Without what answers add: the learner applies earlier and new answers together.
         scores = engine.outlier_scores(replace(frozen, answers=None))
         earlier = frozen.answers
         draws = (
@@ -82,6 +92,7 @@ class Review:
                 random_state,
             )
             if earlier is None
+            # Cells of earlier answers are numbers of references in these draws.
             else earlier.draws
         )
         cells = np.empty((draws.n_draws, engine.n_rows), dtype=np.uint8)
@@ -94,6 +105,8 @@ class Review:
 
         engine.sweep(find, frozen.scaling, frozen.dtype, 8 * draws.n_references)
         self._start(model, scores, directed, draws, cells, [], [])
+        index = frame_index(X)
+        self._name_rows(index_labels(index), index)
 
     def _start(
         self,
@@ -107,10 +120,26 @@ class Review:
     ) -> None:
         """``scores`` are those without answers, ``directed`` what known outliers add to them."""
         self._model, self._cells = model, cells
+        self._name_rows(None)
         self._learner = AnswerLearner(model, scores, directed, draws, cells)
         self._asked, self._answers = asked, answers
-        self._replaced: list[tuple[int, bool | None] | None] = [None] * len(asked)
+        self._replaced: list[_Replaced | None] = [None] * len(asked)
         self._update()
+
+    def _name_rows(self, labels: Sequence[object] | None, index: object = None) -> None:
+        """Let rows be named by labels, or by ``index``, that of the pandas frame they are from."""
+        self._labels, self._index = labels, index
+
+    def _are_named(self, labels: Sequence[object] | None) -> bool:
+        """Whether the rows are named by these labels, in this order, and each has its own."""
+        if labels is None or self._labels is None:
+            return False
+        own = list(self._labels)
+        return own == list(labels) and len(set(own)) == len(own)
+
+    def _numbers(self, rows: object) -> np.ndarray:
+        """Numbers of the rows that a caller names."""
+        return read_rows(rows).numbers(self.n_rows, self._labels, self._index)
 
     def __repr__(self) -> str:
         return (
@@ -168,6 +197,7 @@ class Review:
         n = min(int(n), int(np.count_nonzero(queue > -np.inf)))
         if n < 1:
             return np.empty(0, dtype=np.intp)
+        # argmax returns the first of equal rows, as the sort below does.
         if n == 1:
             return np.array([queue.argmax()])
         # All rows at least as high as the last one: ties go to the first rows of the table.
@@ -180,12 +210,14 @@ class Review:
 
         Parameters
         ----------
-        rows : int or array-like of int
-            Row numbers. A row that was answered before gets the new answer.
+        rows : int, str, or array-like of int, bool or str
+            Row numbers, a boolean mask, or names of rows: those of the detection that is reviewed
+            (ids or labels of a pandas index), or labels of the index of ``X``. A row that was
+            answered before gets the new answer.
         answers : bool, None, or sequence of these
             True for an outlier, False for an ordinary row, None for "cannot say".
         """
-        told = read_rows(rows).numbers(self.n_rows)
+        told = self._numbers(rows)
         given = _answers_of(answers, told.size)
         if np.unique(told).size < told.size:
             raise ValueError("A row is named twice in one call.")
@@ -193,7 +225,7 @@ class Review:
             replaced = None
             if row in self._asked:
                 place = self._asked.index(row)
-                replaced = place, self._answers[place]
+                replaced = _Replaced(place, self._answers[place], self._replaced[place])
                 for values in (self._asked, self._answers, self._replaced):
                     del values[place]
             self._asked.append(row)
@@ -214,20 +246,19 @@ class Review:
         row, replaced = self._asked.pop(), self._replaced.pop()
         self._answers.pop()
         if replaced is not None:
-            place, answer = replaced
-            self._asked.insert(place, row)
-            self._answers.insert(place, answer)
-            self._replaced.insert(place, None)
+            self._asked.insert(replaced.place, row)
+            self._answers.insert(replaced.place, replaced.answer)
+            self._replaced.insert(replaced.place, replaced.earlier)
         self._update()
         return row
 
-    def similar(self, row: int, n: int = 3) -> list[tuple[int, bool, float]]:
+    def similar(self, row: int | str, n: int = 3) -> list[tuple[int, bool, float]]:
         """Rows answered with yes or no that resemble a row most.
 
         Parameters
         ----------
-        row : int
-            A row number.
+        row : int or str
+            A row, named as in :meth:`tell`.
         n : int
             The most rows to return.
 
@@ -237,7 +268,7 @@ class Review:
             Row number, answer, and resemblance between 0 and 1, most similar first. Rows without
             any resemblance are left out.
         """
-        (number,) = read_rows(row).numbers(self.n_rows)
+        (number,) = self._numbers(row)
         rows, is_outlier = self._told()
         alike = resemblance(self._cells[:, rows], self._cells[:, number])
         order = [k for k in np.argsort(-alike, kind="stable") if rows[k] != number and alike[k] > 0]
@@ -249,6 +280,7 @@ class Review:
         Its threshold is that of the reviewed model. It has no scores of the training rows
         (``outlier_scores_``): score the rows with ``outlier_scores(X)``.
         """
+        # A shallow copy: the reviewed model keeps its scores and its answers.
         learned = copy.copy(self._model)
         for name in OF_TRAINING_ROWS:
             learned.__dict__.pop(name, None)
@@ -257,7 +289,7 @@ class Review:
         return learned
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the review to one file; :func:`odefs.load` reads it, and the review goes on.
+        """Write the review to one file, from which :func:`odefs.load` continues it.
 
         The file holds the model, one byte for every row and random sample, and the answers. Like a
         model file it contains rows of the table: treat it as confidential as the table.

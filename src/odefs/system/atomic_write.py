@@ -49,6 +49,7 @@ def atomic_write(path: str | os.PathLike[str], private: bool = False) -> Iterato
             create_private(partial)
         yield partial
         complete = True
+        # A library that wrote elsewhere, or nothing, leaves the empty file that was created here.
         if is_made and not partial.stat().st_size:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(partial))
         _move(partial, target, before)
@@ -65,6 +66,7 @@ def atomic_write(path: str | os.PathLike[str], private: bool = False) -> Iterato
 
 def _regular_file(path: str | os.PathLike[str]) -> Path:
     """Return the file to replace; of a symbolic link, which is kept, its target."""
+    # Replacing a link would leave its target unchanged.
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
@@ -145,6 +147,7 @@ def _short(name: str) -> str:
 
 
 def _flush(file: Path) -> None:
+    # fsync on Windows needs a file that is open for writing.
     with open(file, "r+b") as written:
         os.fsync(written.fileno())
 

@@ -37,11 +37,13 @@ def cpu_quota(root: Path = ROOT) -> int | None:
     Cached, because every call that scores rows reads it.
     """
     found = [*_quotas_of_version_2(root), *_quotas_of_version_1(root)]
+    # Rounded up: half a core still needs one thread, and 1.5 cores keep two busy.
     return max(1, math.ceil(min(found))) if found else None
 
 
 def _quotas_of_version_2(root: Path) -> Iterator[float]:
     for folder in _folders(root, ""):
+        # "max 100000" has no limit, "200000 100000" two cores.
         words = _text(folder / "cpu.max").split()
         if len(words) == 2 and words[0].isdigit() and int(words[1]) > 0:
             yield int(words[0]) / int(words[1])
@@ -69,6 +71,7 @@ def _folders(root: Path, controller: str) -> Iterator[Path]:
     """
     base = root / "sys/fs/cgroup" / controller
     for line in _text(root / "proc/self/cgroup").splitlines():
+        # Lines are number:controllers:path; paths may contain colons.
         number, controllers, path = [*line.split(":", 2), "", ""][:3]
         is_listed = (
             set(controller.split(",")) <= set(controllers.split(","))

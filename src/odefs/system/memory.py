@@ -48,6 +48,7 @@ def memory_budget(root: Path = ROOT) -> int:
     free = free_memory(root)
     if configured_limit() is not None:
         return max(0, available_memory(root) - BASELINE)
+    # The second bound matters if little is free and the libraries are not loaded yet.
     return max(0, min(int(TABLE_SHARE * free), free + resident_memory(root) - BASELINE))
 
 
@@ -110,6 +111,7 @@ def reduce_reader_memory(kept: int = 2**19) -> None:
     if sys.platform == "linux":
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
         for parameter, most in (
+            # One heap for all threads, since each keeps freed pages for itself.
             (M_ARENA_MAX, 1),
             (M_MMAP_THRESHOLD, kept),
             (M_TRIM_THRESHOLD, kept),

@@ -62,6 +62,8 @@ def _is_running(process: int) -> bool:
 
         return windows.is_running(process)
     try:
+        # Signal 0 only checks. An error other than ProcessLookupError means that the process exists
+        # and belongs to another user.
         os.kill(process, 0)
     except ProcessLookupError:
         return False

@@ -31,6 +31,7 @@ NAME = re.compile(rf"odefs-{OWNER}-.+")
 def folder_of(holder: object) -> Path:
     """Create a folder that exists as long as ``holder``."""
     made = _new_folder()
+    # The process number is passed along: a forked child inherits the finaliser and must not delete.
     weakref.finalize(holder, delete_own, made, os.getpid())
     return made
 
@@ -90,6 +91,7 @@ def _delete_leftovers(place: Path) -> None:
                 found
                 and is_left_behind(found)
                 and left.is_dir()
+                # In a shared folder another user could place a link with such a name.
                 and not left.is_symlink()
                 and _is_own(left)
             ):
@@ -137,6 +139,7 @@ class FileArray(np.ndarray):
     def __array_wrap__(
         self, array: np.ndarray, context: object = None, return_scalar: bool = False
     ) -> Any:
+        # Results in place stay backed by the file; all others are in memory.
         if array is self:
             return array
         plain = np.asarray(array)

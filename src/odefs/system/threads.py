@@ -221,6 +221,8 @@ def share_tasks(
 
     def report() -> None:
         nonlocal n_reported
+        # One call per task, also for those that other threads have finished meanwhile. Only this
+        # thread reports: the listener is a context variable, which other threads do not see.
         while n_reported < len(results):
             n_reported += 1
             told_to(n_reported, total)
@@ -230,7 +232,7 @@ def share_tasks(
         with stoppable(ThreadPoolExecutor(max(1, n_helpers)), futures) as pool:
             try:
                 futures.extend(pool.submit(work) for _ in range(n_helpers))
-            except BaseException:  # There is no room for another thread, or an interrupt.
+            except BaseException:  # The system refuses another thread, or an interrupt.
                 waiting.clear()
                 raise
             work(report)

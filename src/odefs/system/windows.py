@@ -35,6 +35,7 @@ def is_running(process: int) -> bool:
     kernel = _kernel()
     handle = kernel.OpenProcess(QUERY_LIMITED_INFORMATION | SYNCHRONIZE, False, process)
     if not handle:
+        # Other errors, such as a missing right, concern a process that exists.
         return bool(_last_error() != INVALID_PARAMETER)
     try:
         return bool(kernel.WaitForSingleObject(ctypes.c_void_p(handle), 0) == STILL_WAITING)
@@ -65,6 +66,7 @@ def available_memory() -> int | None:
 def _kernel() -> Any:
     library: Any = ctypes
     kernel = library.WinDLL("kernel32", use_last_error=True)
+    # The default is a 32-bit int, which would cut handles.
     kernel.OpenProcess.restype = ctypes.c_void_p
     return kernel
 

@@ -10,7 +10,8 @@ from importlib import import_module
 from odefs._extras import require_extra
 
 with require_extra("engine='dask'", "dask"):
-    # Its modules import them where they are used; a missing package is reported before any work.
+    # The modules import distributed where they use it. Importing it here reports a missing package
+    # before any work.
     import_module("distributed")
 
 from odefs.engines.dask.client import local_client

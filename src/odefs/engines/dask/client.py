@@ -70,7 +70,8 @@ def _kept_environment() -> Iterator[None]:
     """
     from dask import config
 
-    # In addition to its configuration, it fixes text hashes for all processes started later.
+    # Besides what its configuration lists, distributed sets PYTHONHASHSEED, which all processes
+    # that are started later inherit.
     given = {**config.get("distributed.nanny.pre-spawn-environ", {}), "PYTHONHASHSEED": None}
     before = {name: os.environ.get(name) for name in given}
     try:

@@ -53,11 +53,13 @@ class DaskEngine(OutOfCoreEngine):
                 self._is_kept = True
 
     def ranges(self) -> ColumnRanges:
-        # Not before: only a fit makes several passes.
+        # Not in the constructor: scoring makes a single pass and gains nothing from kept
+        # partitions.
         self._keep(self._n_rows_known)
         found = list(self._results(tasks.measure, [()] * len(self.parts)))
         self.starts = np.cumsum([0, *(n_rows for n_rows, _ in found)])
         self.n_rows = int(self.starts[-1])
+        # Collections of unknown length are counted by this pass, and kept from the next one on.
         self._keep(self.n_rows)
         known = [part for _, part in found if part is not None]
         if not known:
@@ -81,6 +83,7 @@ class DaskEngine(OutOfCoreEngine):
         return total
 
     def run_prefetch(self) -> None:
+        # Only partitions that hold a wanted row are read.
         wanted = np.concatenate(list(self._foreseen.values()))
         touched = np.unique(np.searchsorted(self.starts, wanted, side="right") - 1)
         for _ in self._bring(tasks.nothing, touched.tolist(), None):
@@ -183,6 +186,7 @@ class DaskEngine(OutOfCoreEngine):
         with connected(self.client):
             futures = self.client.compute(calls, retries=RETRIES)
         while futures:
+            # Released one by one, so that workers can drop results that have arrived.
             future = futures.pop(0)
             yield wait_for(self.client, future)
             report_progress(len(calls) - len(futures), len(calls))

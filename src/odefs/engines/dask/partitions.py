@@ -43,6 +43,7 @@ class Partitions:
 def fits_into_workers(client: "Client", n_bytes: int) -> bool:
     """Whether the workers can keep this many bytes, each as much as the one with the least."""
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    # Workers without a limit report None or 0, which counts as no room: their memory is unknown.
     free = [max(0, (one["memory_limit"] or 0) - one["metrics"]["memory"]) for one in workers]
     return bool(free) and n_bytes <= KEPT_SHARE * len(free) * min(free)
 
@@ -64,6 +65,7 @@ def partitions(X: Any) -> Partitions:
     require_numbers(X.dtype)
     require_columns(X.shape[1], None)
     dtype = working_dtype(X.dtype)
+    # All columns of a row in one chunk.
     parts = X.rechunk({1: -1}).to_delayed().ravel()
     n_rows = None if np.isnan(X.shape[0]) else int(X.shape[0])
     return Partitions(
@@ -127,6 +129,7 @@ def _read_group(
 ) -> np.ndarray:
     import pyarrow.parquet as pq
 
+    # state is not used here: as an argument it is part of the task's name.
     with pq.ParquetFile(file) as opened:
         table = opened.read_row_group(group, columns=list(names), use_threads=False)
     return as_matrix(table.select(list(names)).combine_chunks(), dtype)

@@ -34,6 +34,7 @@ def counted(
 
 
 def measure(rows: np.ndarray, _: object) -> tuple[int, ColumnRanges | None]:
+    # One thread: the cluster runs one task per core.
     return len(rows), InMemoryEngine(rows, 1).ranges() if len(rows) else None
 
 

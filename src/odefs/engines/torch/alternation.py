@@ -63,6 +63,7 @@ def learn_batch(examples: Examples, n_outliers: int, plan: Plan) -> list[Learned
     w = examples.x.new_zeros((n, n_columns))
     G = Batch(examples, scale, objective).linearised(w)
     if plan.standardize_scores:
+        # correction=0 is NumPy's default; torch divides by n - 1 otherwise.
         spread = G.sum(dim=2).std(dim=1, correction=0)
         scale = torch.where(spread > 0, 1 / spread, 1.0)
         G *= scale[:, None, None]
@@ -132,6 +133,8 @@ def _weight_step(batch: Batch, point: Point, pace: BatchPace, plan: Plan) -> tup
         if accepted.shape[0] == G.shape[0]:
             return Point(at, G_at, losses_at), n_steps
         w[accepted], losses[accepted] = at[falls], losses_at[falls]
+        # Copied only when a part of the components is replaced: G is the largest array of the
+        # batch.
         if G is point.G:
             G = point.G.clone()
         G[accepted] = G_at[falls]

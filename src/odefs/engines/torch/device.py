@@ -39,6 +39,7 @@ def bytes_at_once(device: torch.device) -> int:
     if device.type == "cpu":
         return CPU_BYTES
     free, _ = torch.cuda.mem_get_info(device)
+    # Memory that PyTorch's allocator has reserved and not given out counts as used by the driver.
     unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return int(FREE_SHARE * (free + unused))
 
@@ -65,6 +66,7 @@ def _fits(task: Callable[[slice], None], part: slice) -> bool:
     try:
         task(part)
     except (MemoryError, RuntimeError) as error:
+        # A single item cannot be halved: the error is the user's to see.
         if part.stop - part.start == 1 or not _is_lack_of_memory(error):
             raise
         return False

@@ -98,6 +98,7 @@ class TorchEngine(InMemoryEngine):
         known: SampleScores | None = None,
     ) -> tuple[list[Component], RowScores]:
         counts = self.table.counts(rows)
+        # Distinct rows are scored once and weighted by how often they occur.
         counts /= counts.sum()
         lines = self._numbers((1 if rate is None else 2, self.table.n_rows))
         frozen: list[Component] = []
@@ -119,6 +120,8 @@ class TorchEngine(InMemoryEngine):
                     for one, limit in zip(found, thresholds, strict=True)
                 ]
             self._add(lines, raw, means, thresholds, weights)
+            # Last: if memory runs out before, the same components are tried again in smaller groups
+            # and must not be there twice.
             frozen.extend(found)
 
         self._in_groups(len(components), freeze)
@@ -126,6 +129,7 @@ class TorchEngine(InMemoryEngine):
 
     def total_contributions(self, model: Model, rows: np.ndarray) -> list[np.ndarray]:
         assert isinstance(model.detector, LeSiNNDetector)
+        # total_shares has no version for companions.
         if any(one.detector is not None for one in model.scoring):
             return super().total_contributions(model, rows)
         try:
@@ -152,6 +156,8 @@ class TorchEngine(InMemoryEngine):
 
     def _in_groups(self, n_components: int, task: Callable[[slice], None]) -> None:
         """Run ``task`` on groups of components whose raw scores fit into memory."""
+        # Four float64 arrays of the raw scores' size: scores, scores divided by the means, and the
+        # comparison with the thresholds as booleans and as numbers.
         in_parts(n_components, bytes_at_once(self.device) // (4 * 8 * self.table.n_rows), task)
 
     def _raw_scores(

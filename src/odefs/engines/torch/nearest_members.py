@@ -86,6 +86,7 @@ def first_nearest(x: Tensor, r: Tensor, n_subsets: int) -> tuple[Tensor, Tensor]
     taken = chosen[:, :, 0].clone()
     for p in range(1, chosen.shape[2]):
         plane = chosen[:, :, p]
+        # In place on a view of chosen.
         plane &= ~taken
         taken |= plane
     return chosen, smallest
@@ -178,6 +179,7 @@ def _rows_and_references(X: Tensor, components: Sequence[Component]) -> tuple[Te
         columns[place, own] = component.columns
         weights[place, 0, own] = 1.0 if component.w is None else np.sqrt(component.w)
         rows[place, :, own] = component.state.rows
+    # Padding repeats column 0 with weight 0, which adds nothing to distances and shares.
     roots = torch.from_numpy(weights).to(X.device)
     x = X[:, torch.from_numpy(columns).to(X.device)].transpose(0, 1).to(torch.float64) * roots
     r = torch.from_numpy(rows).to(X.device).to(torch.float64) * roots

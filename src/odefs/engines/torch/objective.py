@@ -87,10 +87,12 @@ def solve_batch(
     step = torch.where(norm > 0, 1 / norm, 1.0)
     done = (violation_of(w, gradient, l1) <= tol) | (n_steps >= max_steps)
     while True:
+        # The only synchronisation with the device in a step.
         n_left = int((~done).sum())
         if n_left == 0:
             found[who], steps_taken[who] = w, n_steps
             return found, steps_taken
+        # As in solve_proximal: selecting the unfinished components copies G.
         if 2 * n_left <= done.shape[0]:
             found[who], steps_taken[who] = w, n_steps
             left = torch.nonzero(~done).squeeze(1)

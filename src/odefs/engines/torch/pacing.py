@@ -53,6 +53,7 @@ def _below(losses: Tensor, lam: Tensor) -> Tensor:
 
 
 def _mean_and_std(losses: Tensor) -> Tensor:
+    # correction=0 as in NumPy: the age of both engines must be the same.
     return losses.mean(dim=1) + losses.std(dim=1, correction=0)
 
 
@@ -67,6 +68,7 @@ def _next_thresholded(losses: Tensor, previous: BatchPace) -> BatchPace:
 
 def _first_classic(losses: Tensor) -> BatchPace:
     ordered = losses.sort(dim=1).values
+    # torch.median returns the lower of two middle values, numpy.median their mean.
     middle = losses.shape[1] // 2
     lam = (
         ordered[:, middle]

@@ -47,6 +47,7 @@ class Scorer:
         """
         if not self._exact:
             return self._score_rows(X, binary=False)
+        # Row by row: one row with other values must not slow down its whole block.
         is_binary = ((X == 0) | (X == 1)).all(dim=1)
         if is_binary.all() or not is_binary.any():
             return self._score_rows(X, binary=bool(is_binary.all()))
@@ -138,6 +139,7 @@ def _sum_of_values(X: Tensor, state: CouplingState) -> Tensor:
     values = torch.tensor(state.values, dtype=torch.float64, device=X.device)
     found = values[0].sum().expand(X.shape[0]).clone()
     for limits, step in zip(state.cuts, values.diff(dim=0), strict=True):
+        # Padding is infinite, and nothing is above it.
         columns = np.flatnonzero(np.isfinite(limits))
         # Compared in float64, as NumPy does: rounded limits might be values.
         above = X[:, columns].double() > torch.tensor(limits[columns], device=X.device)

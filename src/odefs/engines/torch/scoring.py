@@ -124,6 +124,8 @@ def raw_scores(lines: Tensor, references: DeviceReferences, detector: LeSiNNDete
     distances = torch.mm(references.product, picked)
     nearest = distances.view(-1, references.n_subsets, distances.shape[1]).amin(dim=0)
     if references.exact:
+        # Before |x|^2 is added, |r|^2 - 2 x.r is an integer within the exact range of half
+        # precision. The sum of zeros and ones is |x|^2.
         nearest = nearest.to(torch.float32) + rows.sum(dim=0, dtype=torch.float32)
     else:
         norms = rows.square().sum(dim=0)
@@ -154,6 +156,7 @@ def _mend(nearest: Tensor, norms: Tensor, rows: Tensor, references: DeviceRefere
 
     Where all columns have two values, rounding noise around zero becomes zero.
     """
+    # As in odefs.kernels.distances: squares below this share of |x|^2 have lost too many digits.
     lost = nearest < LOST * norms
     if references.grid is not None:
         low, high = references.grid

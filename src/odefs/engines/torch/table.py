@@ -130,6 +130,8 @@ class DeviceTable:
         )
 
     def _scaled(self, part: Tensor, scaling: Scaling, dtype: torch.dtype) -> Tensor:
+        # Two casts, as on the CPU: InMemoryEngine.rows casts to the type of the fit, Scaling.apply
+        # to that of the model.
         part = part.to(self.working)
         if part.dtype != dtype:
             largest = torch.finfo(dtype).max
@@ -188,6 +190,7 @@ def group_rows(table: Tensor) -> tuple[Tensor, Tensor] | None:
     if distinct.shape[0] > WORTH_IT * n_rows:
         return None
     first = torch.full(distinct.shape, n_rows, device=table.device)
+    # The lowest row number of each group, whatever order the device works in.
     first.scatter_reduce_(0, copy_of, torch.arange(n_rows, device=table.device), "amin")
     same = [(table[rows] == table[first[copy_of[rows]]]).all() for rows in blocks]
     return (first, copy_of) if bool(torch.stack(same).all()) else None

@@ -26,6 +26,8 @@ def train_batch(
 ) -> list[TrainedComponent]:
     """Train components of the given numbers, as many at a time as fit on the device."""
     assert isinstance(train.detector, LeSiNNDetector)
+    # Draws are made on the CPU with the seeds of the components, so that the engines train on the
+    # same rows.
     generators = [train.seeds.component(index) for index in indices]
     draws = [train.draw(index, rng) for index, rng in zip(indices, generators, strict=True)]
     found: list[TrainedComponent] = []
@@ -52,6 +54,7 @@ def _train_part(
     laid_out = lay_out(
         examples.to(torch.float64), references.to(torch.float64), train.detector.n_subsets
     )
+    # laid_out holds shifted float64 copies; the memory is needed for these.
     del examples
     learned = learn_batch(laid_out, draws[0].outliers.size, train.plan)
 
