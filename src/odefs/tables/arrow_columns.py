@@ -17,6 +17,7 @@ MOST_EXACT_POWER = 22
 
 def arrow_of(series: "nw.Series[Any]") -> "pa.ChunkedArray | None":
     """Return the chunked array of a pyarrow or Arrow-backed pandas series, ``None`` for others."""
+    # By its methods, so that pyarrow is not imported for frames of other libraries.
     native = series.to_native()
     if hasattr(native, "dictionary_encode"):
         return native
@@ -48,6 +49,7 @@ def seconds_of(column: "pa.ChunkedArray") -> np.ndarray | None:
     kind = column.type
     if not (pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_time(kind)):
         return None
+    # Arrow has no direct cast from these types to 64 bits.
     if pa.types.is_date32(kind) or pa.types.is_time32(kind):
         column = column.cast(pa.int32())
     whole = column.cast(pa.int64()).fill_null(0).to_numpy()
@@ -87,6 +89,8 @@ def floats_of(column: "pa.ChunkedArray") -> np.ndarray | None:
         halves = np.frombuffer(cells.buffers()[1], dtype="<i8").reshape(-1, 2)[cells.offset :][
             : len(cells)
         ]
+        # A decimal is a 128-bit integer, which is small if its upper half repeats the sign of the
+        # lower one.
         low, high = halves[:, 0], halves[:, 1]
         missing = np.asarray(cells.is_null().to_numpy(zero_copy_only=False), dtype=bool)
         exact = (high == low >> 63) & (np.abs(low) <= 2**53)

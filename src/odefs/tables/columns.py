@@ -11,6 +11,8 @@ Kind = Literal["number", "boolean", "time", "category"]
 LARGE = 2.0**53
 """From here on float64 does not represent every integer."""
 SECONDS_PER_DAY = 86_400
+DURATION = "duration"
+"""The unit of seconds that are displayed as days and a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,10 @@ class Column:
     """Whether the cells are neither numbers nor text, e.g. lists."""
     exact: "Column | None" = None
     """The same cells as categories with all digits, if some integers exceed float64."""
+    zone: str = ""
+    """Time zone in which times are displayed (:mod:`odefs.tables.time_zones`)."""
+    is_duration: bool = False
+    """Whether the numbers are seconds of durations."""
 
     def __len__(self) -> int:
         return len(self._data)
@@ -43,6 +49,11 @@ class Column:
         data = self.codes if self.kind == "category" else self.numbers
         assert data is not None
         return data
+
+    @property
+    def unit(self) -> str:
+        """How values are displayed: as durations, or times in their zone; empty for others."""
+        return DURATION if self.is_duration else self.zone
 
     @property
     def category_codes(self) -> np.ndarray:
@@ -104,6 +115,7 @@ class Column:
         if self.kind != "category":
             return replace(self, exact=self.exact and self.exact.compact())
         used, codes = np.unique(self.category_codes, return_inverse=True)
+        # If cells are missing, -1 is the first of the used codes and stays -1.
         known = used[used >= 0]
         places = codes.astype(np.int32) - (used.size - known.size)
         return replace(self, codes=places, levels=tuple(self.levels[k] for k in known))
@@ -145,6 +157,11 @@ class Columns:
     def take(self, rows: np.ndarray) -> "Columns":
         groups = None if self.groups is None else self.groups[rows]
         return Columns(tuple(column.take(rows) for column in self.columns), len(rows), groups)
+
+    def in_zones_of(self, other: "Columns") -> "Columns":
+        """Display times in the zones of another part of the same table."""
+        columns = (replace(column, zone=other[column.name].zone) for column in self.columns)
+        return replace(self, columns=tuple(columns))
 
     def compact(self) -> "Columns":
         """Drop categories that do not occur."""

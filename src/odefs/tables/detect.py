@@ -35,7 +35,7 @@ from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.groups import group_columns, require_group_columns, unknown_note
 from odefs.tables.encoder.learning import SAMPLE_ROWS, learn_encoder
 from odefs.tables.encoder.missing import Lost
-from odefs.tables.flagging import flag_rows, model_convention
+from odefs.tables.flagging import flag_rows, model_convention, with_far_values
 from odefs.tables.hold_rows import EncodedRows, hold_rows
 from odefs.tables.messages import no_columns
 from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
@@ -59,6 +59,7 @@ class NoColumnsError(TableError):
         self.left_out, self.other_sheets, self.delimiter = left_out, other_sheets, delimiter
 
     def __reduce__(self) -> tuple[object, ...]:
+        # By default an exception is unpickled from its message, which is not what it takes.
         return type(self), (self.left_out, self.other_sheets, self.delimiter)
 
 
@@ -84,6 +85,7 @@ def detect_table(
     the number of highest-scoring rows that the detection must hold, ``checks`` whether to look for
     values to check.
     """
+    encoder.keep_missing = takes_missing(model)
     table.require_columns((*([] if id is None else [id]), *hide, *ignore))
     used_otherwise = {"id": [] if id is None else [id], "label or known": ignore}
     require_group_columns(group_columns(encoder.by), table.names, used_otherwise)
@@ -93,7 +95,10 @@ def detect_table(
         learn_encoder(encoder, table, names, seed)
         if not encoder.columns:
             raise NoColumnsError(encoder.left_out_)
-    to_check = find_checks(table, encoder, names, ignore, seed, hidden=hide) if checks else []
+    # Before the fit, and apart from it: checks do not change scores or ranks.
+    to_check = []
+    if checks:
+        to_check = find_checks(table, encoder, names, ignore, seed, hidden=hide, id=id)
     with encoded_rows(table, encoder) as rows, stage("fitting"):
         report_progress(0, 0)
         estimator: Any = model
@@ -101,6 +106,8 @@ def detect_table(
     found = RowScores(model.outlier_scores_, getattr(model, "agreement_", None))
     rule = model_convention(model)
     flagging = flag_rows(found.scores, -model.offset_, rule, contamination, threshold, flag)
+    shown = [check for check in to_check if not check.concerns(frozenset(hide))]
+    flagging = with_far_values(flagging, shown)
     detection = hold_rows(
         table,
         model,
@@ -117,6 +124,14 @@ def detect_table(
         judged_by=min(table.n_rows, SAMPLE_ROWS),
     )
     return replace(detection, checks=with_names(to_check, detection, table))
+
+
+def takes_missing(model: OutlierModel) -> bool:
+    """Whether a model scores missing numbers as such; otherwise they become the median.
+
+    With the median a row may break the relation between two columns of which it has one.
+    """
+    return bool(model.get_params(deep=False).get("missing") == "ignore")
 
 
 @contextmanager
@@ -140,6 +155,7 @@ def _encoded_blocks(table: Table, encoder: ColumnEncoder, folder: Path) -> RowBl
             yield encoder.encode_table(encoder.recognised(batch))
 
     read: Callable[[], Iterator[np.ndarray]] = encode
+    # At most half of the free space: scores and flags go to files, too.
     if 2 * table.n_rows * width * ENCODED.itemsize < shutil.disk_usage(folder).free:
         path = folder / "encoded.bin"
         with stage("encoding the table"), open(path, "wb") as file:
@@ -188,6 +204,7 @@ def score_table(
         rule = FlagConvention("reference", share=level, n_rows=reference.scores.size)
         default = _finite(reference.threshold(found.scores, level), found.scores)
     flagging = flag_rows(found.scores, default, rule, contamination, threshold, flag)
+    # Cells that cannot be read are counted in the pass that scores the rows.
     reader.require_readable()
     hidden = frozenset(hide)
     scored = hold_rows(
@@ -226,6 +243,7 @@ class _ScoredRows:
         self.columns: Columns | None = None
         self._drift = [DriftCounts() for _ in encoder.specs_]
         self._unreadable = [Lost() for _ in encoder.specs_]
+        self._infinite = [0 for _ in encoder.specs_]
         self._of_unknown_groups = 0
 
     def encoded(self) -> np.ndarray | RowBlocks:
@@ -245,6 +263,8 @@ class _ScoredRows:
             for drift, unreadable, spec, column in counters:
                 drift.add(spec, column)
                 unreadable.add_text(given[spec.name], column, encoder.na)
+            for k, column in enumerate(read):
+                self._infinite[k] += column.n_infinite
             if read.groups is not None and encoder.groups_ is not None:
                 self._of_unknown_groups += int((read.groups == encoder.groups_.unknown).sum())
             if self.table.is_in_memory:
@@ -257,9 +277,15 @@ class _ScoredRows:
             lost.require_few(spec.name, spec.kind, spec.style)
 
     def notes(self) -> list[Note]:
-        """A note on rows of unknown groups, if there are any."""
+        """Notes on infinite cells and on rows of unknown groups, if there are any."""
+        infinite = [
+            Note("infinite_cells", spec.name, count=count)
+            for spec, count in zip(self.encoder.specs_, self._infinite, strict=True)
+            if count
+        ]
         groups = self.encoder.groups_
-        return [] if groups is None else unknown_note(groups, self._of_unknown_groups)
+        unknown = [] if groups is None else unknown_note(groups, self._of_unknown_groups)
+        return [*infinite, *unknown]
 
     def drift(self) -> list[ColumnDrift]:
         return [

@@ -17,15 +17,27 @@ from odefs.kernels.row_reductions import descending_ranks
 from odefs.models.base import OutlierModel
 from odefs.tables.checks.record import ValueCheck
 from odefs.tables.columns import Columns
-from odefs.tables.displayed_rows import Extent, all_rows, row_labels, shown_names
+from odefs.tables.displayed_rows import (
+    Extent,
+    all_rows,
+    reading_lines,
+    row_labels,
+    shown_names,
+)
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.flagging import Flagging
 from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
+from odefs.tables.readers.error_messages import names_arguments
 from odefs.tables.reasons.contributions import explain_encoded
 from odefs.tables.reasons.find import ReasonFinder
 from odefs.tables.reasons.training_rows import TrainingRows
 from odefs.tables.reasons.value_positions import ValuePositions
 from odefs.tables.table import Table, duration_names
+
+MAX_REASONS = 3
+"""Most reasons of a row, wherever rows are listed."""
+READING_LINES = 4
+"""Most lines on columns left out, and most lines on notes, when a detection is printed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,11 +77,17 @@ class TableDetection:
 
     def __repr__(self) -> str:
         used, rows = len(self.encoder.columns), self.n_rows
+        left_out = f", {len(self.left_out)} left out" if self.left_out else ""
         counts = (
             f"{rows} {'row' if rows == 1 else 'rows'}, "
-            f"{used} {'column' if used == 1 else 'columns'} used, {self.n_flagged} flagged"
+            f"{used} {'column' if used == 1 else 'columns'} used{left_out}, "
+            f"{self.n_flagged} flagged"
         )
         return f"<{type(self).__name__}: {counts}>"
+
+    @names_arguments
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *reading_lines(self, first=0, most=READING_LINES)])
 
     @cached_property
     def extent(self) -> Extent:
@@ -113,7 +131,7 @@ class TableDetection:
 
     @cached_property
     def percentiles(self) -> np.ndarray:
-        """Percentage of the training rows that score lower than each row."""
+        """Positions of the scores among the training scores: 0 is the lowest, 100 the highest."""
         return percentiles(self.model.score_quantiles_, self.scores)
 
     @cached_property
@@ -150,7 +168,7 @@ class TableDetection:
         positions = ValuePositions(table, self.n_rows)
         return ReasonFinder(self.model, self.encoder, table, X, ordinary, positions)
 
-    def reasons(self, rows: object = None, k: int = 3) -> list[list[Reason]]:
+    def reasons(self, rows: object = None, k: int = MAX_REASONS) -> list[list[Reason]]:
         """Why rows stand out.
 
         Parameters
@@ -195,8 +213,12 @@ class TableDetection:
         """Row numbers of what was named; by default those of flagged rows, by their scores."""
         if rows is None:
             return np.array([row for row in self.order if self.is_outlier[row]], dtype=np.intp)
-        labels = row_labels(self.named, self.row_names, self.index)
-        return read_rows(rows).numbers(self.scores.size, labels, self.index)
+        return read_rows(rows).numbers(self.scores.size, self._labels, self.index)
+
+    @property
+    def _labels(self) -> Sequence[object] | None:
+        """Names by which rows can be selected; ``None`` if they have only numbers."""
+        return row_labels(self.named, self.row_names, self.index)
 
     def require_importances(self) -> None:
         if not hasattr(self.model, "feature_importances_"):

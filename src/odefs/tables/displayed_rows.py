@@ -6,24 +6,32 @@ positions among the held rows, "numbers" are positions in the table; both count 
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from odefs._row_selection import frame_index, index_labels
 from odefs.inspection.explanation import Reason
 from odefs.kernels.row_reductions import counts_above, row_chunks
+from odefs.tables import messages
 from odefs.tables.checks.record import ValueCheck
 from odefs.tables.checks.rows import rows_of
 from odefs.tables.drift import ColumnDrift
 from odefs.tables.frames import column_cells
 from odefs.tables.notes import Note
+from odefs.tables.readers.error_messages import named_as_arguments
 from odefs.tables.table import HeldTable, Table
 
 if TYPE_CHECKING:
     from odefs.tables.detection import TableDetection
+
+NOTES_ON_VALUES = ("text_format", "unreadable_cells", "leading_zeros")
+"""Notes that say how the values of a column are used, and nothing if it is left out."""
+LOST_CELLS = ("infinite_cells", "unreadable_cells", "few_numbers", "mixed_cells", "missing_code")
+"""Notes on cells that are not used as the table has them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,12 +190,45 @@ def _row_numbers(found: Hiding, first: int) -> Sequence[int]:
     return numbers
 
 
-def shown_notes(found: Hiding) -> list[Note]:
+def shown_notes(found: Hiding, first: Literal[0, 1] = 1) -> list[Note]:
     """Return notes that do not concern hidden columns, because notes may quote cells.
 
-    Rows count from 1, for files and the command line.
+    Rows count from ``first``, as in :func:`shown_names`.
     """
-    return [note.numbered(first=1) for note in found.notes if not note.names(found.hidden)]
+    # By the column of the note, never by searching its text, which may name other columns.
+    return [note.numbered(first) for note in found.notes if not note.names(found.hidden)]
+
+
+def reading_lines(
+    found: "TableDetection", first: Literal[0, 1] = 1, most: int | None = None
+) -> list[str]:
+    """Return lines on columns that are left out, then lines on notes that no check repeats.
+
+    There are at most ``most`` of each; notes on lost cells then come first, and the last line
+    counts the others.
+    """
+    checks = shown_checks(found, first)
+    notes = [note for note in shown_notes(found, first) if not _is_repeated(note, found, checks)]
+    if most is not None:
+        notes.sort(key=lambda note: note.kind not in LOST_CELLS)
+    left_out = _first_lines(messages.left_out_lines(found.left_out), most, ".left_out")
+    # Python, which counts from 0, has arguments and the command line options.
+    with named_as_arguments() if first == 0 else nullcontext():
+        noted = _first_lines(messages.note_lines(notes), most, ".notes")
+    return [*(f"Left out: {line}" for line in left_out), *(f"Note: {line}" for line in noted)]
+
+
+def _is_repeated(note: Note, found: "TableDetection", checks: Sequence[ValueCheck]) -> bool:
+    """Whether a check shows the same as a note, or the column of the note is left out."""
+    is_left_out = note.column in found.left_out and note.kind in NOTES_ON_VALUES
+    return is_left_out or any(check.replaces(note) for check in checks)
+
+
+def _first_lines(lines: list[str], most: int | None, attribute: str) -> list[str]:
+    """Return at most ``most`` lines; the last one names the attribute that has the others."""
+    if most is None or len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], f"{len(lines) - most + 1} more, see {attribute}"]
 
 
 def with_names(

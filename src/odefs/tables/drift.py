@@ -90,12 +90,14 @@ class DriftCounts:
             if spec.cuts:
                 counted = counts_below(spec.cuts, column.values[~column.missing])
                 self.below = counted if self.below is None else self.below + counted
+        # With grouped categories, the encoder does not know the names of all that it has seen.
         elif not spec.grouped:
             known = set(spec.levels)
             codes = [i for i, level in enumerate(column.levels) if level not in known]
             hit = column.category_codes[np.isin(column.category_codes, codes)]
             self.unseen_rows += hit.size
             self.unseen.update(column.levels[i] for i in np.unique(hit))
+            # The first ones by alphabet are the same however the rows come in batches.
             if len(self.unseen) > MOST_NAMES:
                 self.unseen = set(sorted(self.unseen)[:MOST_NAMES])
 

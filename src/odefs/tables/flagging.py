@@ -2,6 +2,7 @@
 
 import math
 import numbers
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from odefs.exceptions import TableError
 from odefs.kernels.row_reductions import fill, order_statistic, percentile, row_chunks
 from odefs.models.base import OutlierModel
 from odefs.system.tempfiles import FileArray
+from odefs.tables.checks.record import ValueCheck
 from odefs.tables.notes import FlagConvention
 
 
@@ -71,10 +73,12 @@ def flag_rows(
         limit = percentile(scores, 100 * (1 - contamination))
         return _above(scores, limit, FlagConvention("contamination", share=float(contamination)))
     if flag is not None:
+        # Rows above the threshold are flagged, so it lies just below the last one wanted.
         lowest = order_statistic(scores, scores.size - min(flag, scores.size))
         return _above(
             scores, float(np.nextafter(lowest, -np.inf)), FlagConvention("top", count=int(flag))
         )
+    # No row is above the highest score.
     if convention.kind == "too_few_rows":
         highest = float(np.nanmax(scores)) if not np.isnan(scores).all() else default
         return _above(scores, highest, convention)
@@ -89,12 +93,37 @@ def _with_clear_outliers(scores: np.ndarray, flagging: Flagging) -> Flagging:
     """
     rule, flags = flagging.convention, flagging.is_outlier
     found = None
-    if rule.kind == "auto" and not (rule.by_training or rule.before_answers):
-        n_flagged = sum(int(np.count_nonzero(flags[part])) for part in row_chunks(flags.size))
+    if _is_chosen_by_scores(rule):
+        n_flagged = _n_flagged(flags)
         if 0 < n_flagged <= (rule.expected or 0.0):
             found = clear_outliers(scores, n_flagged)
     clear, margin = (None, None) if found is None else (found.count, found.margin)
     return replace(flagging, convention=replace(rule, clear=clear, margin=margin))
+
+
+def with_far_values(flagging: Flagging, checks: Iterable[ValueCheck]) -> Flagging:
+    """Count flagged rows with a value far from all others as clear outliers, if no score is far.
+
+    A score grows slowly with the distance of one value among many columns, so that such a row may
+    score little more than the next.
+    """
+    rule = flagging.convention
+    if not _is_chosen_by_scores(rule) or rule.clear is not None:
+        return flagging
+    far = {row for check in checks if check.kind == "extreme_value" for row in check.rows}
+    clear = sum(bool(flagging.is_outlier[row]) for row in far)
+    if not clear or _n_flagged(flagging.is_outlier) > (rule.expected or 0.0):
+        return flagging
+    return replace(flagging, convention=replace(rule, clear=clear))
+
+
+def _is_chosen_by_scores(rule: FlagConvention) -> bool:
+    """Whether the threshold was chosen by the scores of the very rows that it flags."""
+    return rule.kind == "auto" and not (rule.by_training or rule.before_answers)
+
+
+def _n_flagged(flags: np.ndarray) -> int:
+    return sum(int(np.count_nonzero(flags[part])) for part in row_chunks(flags.size))
 
 
 def require_one_rule(

@@ -25,11 +25,13 @@ from odefs.tables.arrow_columns import (
 )
 from odefs.tables.columns import LARGE, SECONDS_PER_DAY, Column, Columns
 from odefs.tables.readers.names import nameless
+from odefs.tables.time_zones import zone_of_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 PLAIN_NUMBERS = (numbers.Real, decimal.Decimal)
+"""Decimals are numbers, but Python does not register them as real ones."""
 PLAIN_CELLS = (str, numbers.Number, datetime.date, datetime.time)
 PANDAS_MISSING = ("NaTType", "NAType")
 """Names of pandas' missing values, so that pandas need not be imported."""
@@ -117,6 +119,7 @@ def _numbers_of(column: Column) -> list[Any]:
 
 
 def _columns_of_array(array: np.ndarray) -> Columns:
+    # The first three messages are worded as scikit-learn's estimator checks expect them.
     if array.ndim != 2:
         raise TableError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data.")
     if array.shape[1] == 0:
@@ -144,6 +147,7 @@ def _column(series: Series) -> Column:
     name, series = str(series.name), nameless(series)
     if series.dtype.is_integer():
         return _integers(name, series)
+    # Arrow's own types are looked at first where narwhals would refuse or round.
     arrow = arrow_of(series)
     for read in (_number_column, _arrow_column, _time_column):
         found = read(name, series, arrow)
@@ -171,7 +175,8 @@ def _arrow_column(name: str, series: Series, arrow: "pa.ChunkedArray | None") ->
     if arrow is not None:
         seconds = seconds_of(arrow)
         if seconds is not None:
-            return Column(name, "time", seconds)
+            zone = zone_of_type(getattr(arrow.type, "tz", None))
+            return Column(name, "time", seconds, zone=zone)
         if is_coded(arrow):
             return _column(nw.from_native(decoded(arrow), series_only=True).alias(name))
     elif hasattr(series.to_native(), "sparse"):
@@ -189,13 +194,15 @@ def _time_column(name: str, series: Series, arrow: "pa.ChunkedArray | None") -> 
         ]
         return Column(name, "time", np.array(times, dtype=np.float64))
     if dtype == nw.Duration:
-        return _numbers(name, _as_floats(series.dt.total_microseconds()) / 1e6)
+        seconds = _as_floats(series.dt.total_microseconds()) / 1e6
+        return replace(_numbers(name, seconds), is_duration=True)
     if not dtype.is_temporal():
         return None
+    own = getattr(dtype, "time_zone", None)
     if hasattr(series.to_native(), "to_physical"):
-        return Column(name, "time", _polars_seconds(series))
-    stamps = series.cast(nw.Datetime("us", getattr(dtype, "time_zone", None))).dt.timestamp("us")
-    return Column(name, "time", _as_floats(stamps) / 1e6)
+        return Column(name, "time", _polars_seconds(series), zone=zone_of_type(own))
+    stamps = series.cast(nw.Datetime("us", own)).dt.timestamp("us")
+    return Column(name, "time", _as_floats(stamps) / 1e6, zone=zone_of_type(own))
 
 
 def _as_floats(series: Series) -> np.ndarray:
@@ -323,6 +330,7 @@ def _is_number(cell: object) -> bool:
 
 
 def _is_date(cell: object) -> bool:
+    # Not isinstance: datetimes are dates, too, and would lose their time.
     return type(cell) is datetime.date
 
 

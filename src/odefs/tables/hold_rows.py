@@ -105,9 +105,11 @@ def _choose_rows(
 ) -> Extent:
     scores, n_rows = found.scores, found.scores.size
     width = len(encoder.get_feature_names_out())
+    # Cells as columns (8 bytes) and encoded: one column of text has up to 50 encoded ones.
     room = max(MIN_HELD_ROWS, HELD_BYTES // (8 * len(encoder.columns) + ENCODED.itemsize * width))
     first = top_rows(scores, max(top, min(TOP_ROWS, room)))
     size = min(DRAWN_ROWS, room, n_rows)
+    # The second number keeps this draw apart from those of other steps with the same seed.
     drawn = np.random.default_rng([seed, 8]).choice(n_rows, size=size, replace=False)
     flagged = draw_flagged(flagging.is_outlier, FLAGGED_ROWS, seed)
     numbers = np.unique(np.concatenate([first, drawn, flagged]))
@@ -121,6 +123,7 @@ def _choose_rows(
 
 def top_rows(scores: np.ndarray, n: int) -> np.ndarray:
     """Return the numbers of the ``n`` highest scores, highest first; ties in table order."""
+    # Chunk by chunk: the scores may be in a file that is larger than memory.
     found = np.empty(0, dtype=np.int64)
     for part in row_chunks(scores.size):
         here = np.argsort(-scores[part], kind="stable")[:n] + part.start

@@ -112,6 +112,7 @@ def save_table_model(
         "hidden": hidden,
         "source": source,
         "run": run.state(),
+        # Versions that do not know this part ignore it, so the file format keeps its number.
         **({"training": held} if held else {}),
     }
     save_model(model, path, extra=extra, extra_arrays=arrays)
@@ -141,6 +142,11 @@ def table_model(
             estimator.n_features_in_,
         )
         require(width == n_columns, f"it has {width} encoded columns and {n_columns} in the model")
+        takes_missing = estimator.get_params(deep=False).get("missing") == "ignore"
+        require(
+            takes_missing or not encoder.keep_missing,
+            "its encoder keeps missing numbers, which its model refuses",
+        )
         identifier, hidden = extra.get("identifier"), need(extra, "hidden", list)
         require(
             identifier is None or type(identifier) is str,

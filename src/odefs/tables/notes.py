@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
     from odefs.models.base import OutlierModel
 
+COMPACT_DATES = "YYYYMMDD dates"
+"""Format of dates such as 20250403, which are usually stored as numbers."""
+
 ReadingNote = Literal[
     "encoding",
     "not_utf8",
     "header_like_data",
+    "header_is_row",
     "unnamed_columns",
     "repeated_name",
     "more_repeated_names",
@@ -125,8 +129,12 @@ class Note:
 
     def __str__(self) -> str:
         from odefs.tables.messages import note_message
+        from odefs.tables.readers.error_messages import named_as_arguments
 
-        return note_message(self)
+        if self.first_row == 1:
+            return note_message(self)
+        with named_as_arguments():
+            return note_message(self)
 
     def names(self, columns: frozenset[str]) -> bool:
         """Whether the note is about one of these columns, or names one."""
@@ -184,9 +192,11 @@ class FlagConvention:
     """Whether it comes from the scores before a person's answers changed them."""
     clear: int | None = None
     """``auto``, if no more rows are flagged than expected: number of those that score far higher
-    than all others, as rows of tables without outliers hardly ever do; ``None`` without any."""
+    than all others, as rows of tables without outliers hardly ever do, or else that have a value
+    far from all others of its column; ``None`` without any."""
     margin: float | None = None
-    """Lowest score of these rows, relative to the next one."""
+    """Lowest score of these rows, relative to the next one; ``None`` if they are clear by their
+    values."""
 
     def __str__(self) -> str:
         from odefs.tables.messages import convention_message

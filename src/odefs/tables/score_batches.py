@@ -94,6 +94,7 @@ def _encoded(encoder: ColumnEncoder, rows: object) -> np.ndarray:
     Text is read in the format of training, or as plain numbers and dates; cells that cannot be read
     are missing. Formats are not detected here, as the result would depend on the batch.
     """
+    # No formats, unlike in ``score_table``: the same row must score alike in every batch.
     table = columns_of(rows)
     read = encoder.recognised(table)
     encoder.warn_unseen_categories(read)
@@ -151,6 +152,7 @@ def _batches(given: object) -> "Iterable[pa.RecordBatch]":
         return [given]
     if not isinstance(given, pa.Table | pa.RecordBatchReader):
         return cast("Iterable[pa.RecordBatch]", given)
+    # A query without rows gives a reader without batches, but with a schema.
     batches = iter(given.to_batches() if isinstance(given, pa.Table) else given)
     first = next(batches, None)
     if first is None:
@@ -180,11 +182,11 @@ def score_batches(
     Yields
     ------
     pyarrow.RecordBatch
-        One batch per input batch with the id columns, ``score`` (float64; high = abnormal, 1.0 = an
-        ordinary row), ``percentile`` (float64; percentage of the training rows that score lower;
-        absent for model files of earlier versions), ``agreement`` (float64; share of the components
-        that score the row above their own threshold; absent for models without thresholds) and
-        ``outlier`` (bool).
+        One batch per input batch with the id columns, ``score`` (float64; high = abnormal, training
+        rows average 1.0), ``percentile`` (float64; position among the training scores, 0 for the
+        lowest and 100 for the highest; absent for model files of earlier versions), ``agreement``
+        (float64; share of the components that score the row above their own threshold; absent for
+        models without thresholds) and ``outlier`` (bool).
 
     Examples
     --------

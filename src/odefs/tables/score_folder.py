@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from odefs._progress import report_progress, stage
 from odefs.engines.parquet import no_parquet, parquet_in
@@ -146,8 +146,14 @@ def _score_one(scorer: BatchScorer, part: Path, out: Path, settings: Settings) -
     try:
         # Read before opening, so that the next run notices a change in the meantime.
         noted = settings.noted(state_of(part))
-        with pq.ParquetFile(part, pre_buffer=False) as opened, replacing(out) as partial:
-            return _write_scores(scorer, opened, partial, settings, noted)
+        # Opened here: Arrow assumes that file names are UTF-8.
+        with (
+            open(part, "rb") as source,
+            pq.ParquetFile(source, pre_buffer=False) as opened,
+            replacing(out) as partial,
+            open(partial, "wb") as target,
+        ):
+            return _write_scores(scorer, opened, target, settings, noted)
     except (pa.ArrowException, ValueError, OSError) as error:
         if isinstance(error, TableError) and str(error).startswith(str(out)):
             raise
@@ -158,7 +164,7 @@ def _score_one(scorer: BatchScorer, part: Path, out: Path, settings: Settings) -
 def _write_scores(
     scorer: BatchScorer,
     opened: "pq.ParquetFile",
-    target: Path,
+    target: BinaryIO,
     settings: Settings,
     noted: dict[bytes, bytes],
 ) -> tuple[int, int]:
@@ -210,7 +216,8 @@ def is_made_from(output: Path, input: Path, settings: Settings) -> bool:
     import pyarrow.parquet as pq
 
     try:
-        noted = (pq.read_metadata(output).metadata or {}).get(KEY)
+        with open(output, "rb") as file:
+            noted = (pq.read_metadata(file).metadata or {}).get(KEY)
         there = None if noted is None else json.loads(noted)
     except (pa.ArrowException, OSError, ValueError):
         raise _refused(output, "already exists and cannot be read") from None
@@ -219,6 +226,7 @@ def is_made_from(output: Path, input: Path, settings: Settings) -> bool:
             output,
             "already exists and does not record its model, threshold and id columns",
         )
+    # Through JSON, which turns tuples into lists as in the file.
     here = json.loads(settings.noted(state_of(input))[KEY])
     other = [
         words
@@ -237,7 +245,7 @@ def count(output: Path) -> tuple[int, int]:
 
     n_rows = n_flagged = 0
     try:
-        with pq.ParquetFile(output, pre_buffer=False) as opened:
+        with open(output, "rb") as file, pq.ParquetFile(file, pre_buffer=False) as opened:
             for batch in opened.iter_batches(columns=["outlier"]):
                 n_rows += batch.num_rows
                 n_flagged += int(batch.column("outlier").true_count)

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from odefs._progress import report_progress, stage
+from odefs.exceptions import TableError
 from odefs.models.base import OutlierModel
 from odefs.review import Review
 from odefs.tables.detect import encoded_rows, judge
@@ -19,12 +20,16 @@ from odefs.tables.hold_rows import hold_rows
 from odefs.tables.notes import Note
 from odefs.tables.table import Table
 
+SAME_SCORE = 1e-4
+"""Relative difference of the scores that processors compute for one row."""
+
 
 def with_answers(
     found: TableDetection,
     rows: Sequence[int] | np.ndarray,
     answers: Sequence[bool | None],
     table: Table | None = None,
+    reviewed: np.ndarray | None = None,
 ) -> TableDetection:
     """Return the detection with the model, scores and flags that the answers lead to.
 
@@ -37,6 +42,8 @@ def with_answers(
         True for an outlier, False for an ordinary row, None for "cannot say".
     table : Table, optional
         The table, needed if it is larger than memory.
+    reviewed : array, optional
+        Scores without answers of the rows that were reviewed, which must be those of the table.
     """
     numbers = np.asarray(rows, dtype=np.intp)
     if not numbers.size:
@@ -44,7 +51,7 @@ def with_answers(
     with stage("learning from answers"):
         report_progress(0, 0)
         if found.part is None:
-            return _in_memory(found, numbers, answers)
+            return _in_memory(found, numbers, answers, reviewed)
         if table is None:
             raise ValueError("A detection of a table in parts takes up answers with its table.")
         return _in_parts(found, numbers, answers, table)
@@ -57,9 +64,20 @@ def answers_note(answers: Sequence[bool | None]) -> Note:
 
 
 def _in_memory(
-    found: TableDetection, numbers: np.ndarray, answers: Sequence[bool | None]
+    found: TableDetection,
+    numbers: np.ndarray,
+    answers: Sequence[bool | None],
+    reviewed: np.ndarray | None,
 ) -> TableDetection:
     review = Review(found.model, found.X)
+    if reviewed is not None and not np.allclose(
+        review._learner.before, reviewed, rtol=SAME_SCORE, atol=0.0, equal_nan=True
+    ):
+        raise TableError(
+            "the review is not of this detection: its rows are as many, but score differently, "
+            "because they are those of another table, in another order or under another model. "
+            "Start one with the method review() of this detection."
+        )
     review.tell(numbers, answers)
     model = review.model()
     judged = judge(model, found.X)
@@ -81,6 +99,7 @@ def _in_parts(
     _number_by_table(model, sample, sum(answer is not None for answer in answers))
     with encoded_rows(table, encoder) as rows:
         judged = judge(model, rows.X)
+    # The file behind ``rows.X`` is gone; ``hold_rows`` encodes the rows that it keeps once more.
     again = hold_rows(
         table,
         model,

@@ -120,6 +120,7 @@ class AnswerFile:
         for (line, cells), name in zip(lines, named, strict=True):
             row = self._row_of_id(line, cells, name, places) if by_id else self._row(line, cells)
             kept = self._answer(row, line, cells)
+            # Removed and added again, so that the row keeps the place of its last line.
             before = found.pop(row, None)
             if before is not None and before[1].word not in ("", kept.word):
                 raise self._error(
@@ -209,6 +210,7 @@ class AnswerFile:
                 f"{', '.join(cells)}."
             )
         self._require_numbers(line, cells)
+        # Spreadsheets may write 17 as 17.0; ``isdecimal`` alone accepts digits of all scripts.
         text = cells["row"].strip().removesuffix(".0")
         last = self.table.n_rows
         if not (text.isascii() and text.isdecimal() and len(text) < 19 and 1 <= int(text) <= last):

@@ -85,6 +85,7 @@ def _text(path: Path) -> str:
         raise TableError(f"{path}: this is too large for a file of answers.")
     if not content.strip():
         raise TableError(f"{path}: the file is empty.")
+    # People edit the file in spreadsheets, which save it in other encodings and delimiters.
     text = content.decode(text_encoding(content[:HEAD_BYTES]), errors="replace")
     text = text.removeprefix("\ufeff")
     marked = SEPARATOR_LINE.match(text)

@@ -19,6 +19,7 @@ class DistinctValues:
     def add(self, values: np.ndarray) -> None:
         """Count the values of a batch, without missing ones."""
         hashes = _hashed(values)
+        # Larger hashes cannot be among the smallest any more.
         if self._hashes.size == KEPT:
             hashes = hashes[hashes < self._hashes[-1]]
         if hashes.size:

@@ -16,6 +16,7 @@ def cut_points(known: np.ndarray) -> tuple[float, ...]:
     at = ordered[(LEVELS * ordered.size).astype(np.int64)]
     ends = np.unique(np.searchsorted(ordered, at, side="right"))
     ends = ends[ends < ordered.size]
+    # Halves, because the sum of two huge values may overflow.
     return tuple((ordered[ends - 1] / 2 + ordered[ends] / 2).tolist())
 
 

@@ -83,6 +83,7 @@ def drawn_in(values: np.ndarray, median: float, sigma: float) -> np.ndarray:
     There, ``k`` deviations become ``TAIL_SIGMAS (1 + log(k / TAIL_SIGMAS))``, as with
     ``scaling="robust"``.
     """
+    # The difference of two huge values is infinite, and so would be its logarithm.
     largest = np.finfo(np.float64).max
     with np.errstate(over="ignore"):
         centred = np.clip(values - median, -largest, largest)
@@ -111,12 +112,15 @@ def encoded(
     columns: Sequence[Column],
     n_rows: int,
     groups: np.ndarray | None = None,
+    keep_missing: bool = False,
 ) -> np.ndarray:
     """Return the matrix with one or several columns for each input column.
 
-    ``groups`` are the groups of the rows, if values are compared within groups.
+    ``groups`` are the groups of the rows, if values are compared within groups. With
+    ``keep_missing``, missing numbers, booleans and times are NaN.
     """
     widths = [len(spec.feature_names()) for spec in specs]
+    # Zeros, because categories write only the cell of their value.
     out = np.zeros((n_rows, sum(widths)), dtype=ENCODED)
     places = [
         slice(end - width, end) for end, width in zip(accumulate(widths), widths, strict=True)
@@ -127,8 +131,14 @@ def encoded(
 
     def fill(task: tuple[slice, slice]) -> None:
         rows, some = task
-        for filler, place in zip(fillers[some], places[some], strict=True):
-            filler(rows, out[rows, place])
+        for spec, column, filler, place in zip(
+            specs[some], columns[some], fillers[some], places[some], strict=True
+        ):
+            cells = out[rows, place]
+            filler(rows, cells)
+            if keep_missing and spec.kind != "category":
+                width = cells.shape[1] - spec.marks_missing
+                cells[column.missing[rows], :width] = np.nan
 
     share_tasks(
         fill,
@@ -136,6 +146,21 @@ def encoded(
         n_threads,
     )
     return out
+
+
+def usual_cells(specs: Sequence[ColumnSpec]) -> np.ndarray:
+    """The cells of a row in which every number, boolean and time is missing and replaced.
+
+    Relative to the median, and within groups, a replaced cell is 0.
+    """
+    cells = [np.zeros(len(spec.feature_names())) for spec in specs]
+    for spec, own in zip(specs, cells, strict=True):
+        if spec.kind == "boolean" and not spec.group_units:
+            no, yes = spec.units[:2]
+            own[0] = spec.fill * np.hypot(no, yes)
+        elif spec.by_hour:
+            own[1] = spec.fill % SECONDS_PER_DAY / spec.units[1]
+    return np.concatenate(cells)
 
 
 def _stretches(size: int, n_stretches: int) -> list[slice]:
@@ -211,6 +236,7 @@ def _of_numbers(spec: ColumnSpec, column: Column) -> Filler:
         if missing.any():
             values = np.where(missing, spec.fill, values)
         if spec.kind == "boolean":
+            # As far apart as two categories with these distances, which have a column each.
             no, yes = spec.units[:2]
             out[:, 0] = values * np.hypot(no, yes)
         else:

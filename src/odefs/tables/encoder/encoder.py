@@ -4,9 +4,10 @@ The encoder records which column each encoded column came from. All columns are 
 scale, so that no column outweighs the others because of its type
 (:mod:`odefs.tables.encoder.statistics`). Numbers, booleans and times become one column, with a
 second one for the time of day where it matters; categories become one column per value, with rare
-values grouped. A missing cell is not evidence of an outlier: it is replaced by the median or the
-most common value of its column, and marked in a separate column only on request. What is learned
-about a column is a :class:`ColumnSpec`, plain values that a model file can hold.
+values grouped. A missing cell is not evidence of an outlier: a category is replaced by the most
+common one, a number by the median unless the model takes missing cells, and both are marked in a
+separate column only on request. What is learned about a column is a :class:`ColumnSpec`, plain
+values that a model file can hold.
 """
 
 import numbers
@@ -17,11 +18,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from odefs._known_options import no_column
 from odefs.exceptions import TableError, warn
 from odefs.models.constraints import Parameters
 from odefs.system.threads import available_threads, run_tasks
 from odefs.tables.columns import Columns
-from odefs.tables.encoder.encode import encoded
+from odefs.tables.encoder.encode import encoded, usual_cells
 from odefs.tables.encoder.group_statistics import with_groups
 from odefs.tables.encoder.groups import (
     Groups,
@@ -38,6 +40,23 @@ from odefs.tables.messages import unseen_categories
 from odefs.tables.notes import Note
 
 
+def _require_rows(n_rows: int) -> None:
+    if n_rows < 2:
+        # "1 sample" is what scikit-learn's estimator checks look for.
+        rows = "1 row (1 sample)" if n_rows == 1 else "none"
+        raise TableError(f"a table needs at least two rows, this one has {rows}.")
+
+
+def _require_one_type(number: Sequence[str], category: Sequence[str]) -> None:
+    """Raise if a column is given both as a number and as a category."""
+    both = [name for name in number if name in category]
+    if both:
+        raise TableError(
+            f"column {both[0]!r} is given both as 'number' and as 'category', which contradict "
+            "each other: remove one of the two."
+        )
+
+
 class ColumnEncoder(Parameters):
     """Encodes columns of any type; see :class:`odefs.TableEncoder` for the parameters."""
 
@@ -52,6 +71,7 @@ class ColumnEncoder(Parameters):
         na: Sequence[str] = (),
         max_categories: int = 50,
         mark_missing: bool = False,
+        keep_missing: bool = False,
         by: str | Sequence[str] = (),
     ) -> None:
         self.number = number
@@ -61,6 +81,7 @@ class ColumnEncoder(Parameters):
         self.na = na
         self.max_categories = max_categories
         self.mark_missing = mark_missing
+        self.keep_missing = keep_missing
         self.by = by
 
     def _require_fitted(self) -> None:
@@ -91,6 +112,7 @@ class ColumnEncoder(Parameters):
                 warn(str(unknown_note(self.groups_, unknown)[0]))
         for spec, column in zip(self.specs_, table, strict=True):
             if spec.kind == "category" and not spec.grouped:
+                # The last entry is that of missing cells, whose code is -1.
                 known = [*(level in spec.levels for level in column.levels), True]
                 strange = float(1 - np.array(known)[column.category_codes].mean())
                 if strange > 0.5:
@@ -165,8 +187,14 @@ class ColumnEncoder(Parameters):
             np.arange(len(self.specs_)), [len(spec.feature_names()) for spec in self.specs_]
         )
 
+    def filled(self, X: np.ndarray) -> np.ndarray:
+        """Encoded rows in which missing numbers are what their columns usually have."""
+        cells = np.asarray(X, dtype=np.float64)
+        return np.where(np.isnan(cells), usual_cells(self.specs_), cells)
+
     def by_column(self, values: np.ndarray) -> np.ndarray:
         """Sum values per encoded column (last axis) to values per input column."""
+        # All encoded columns of an input column are next to each other.
         starts = np.flatnonzero(np.diff(self.sources, prepend=-1))
         return np.add.reduceat(np.asarray(values), starts, axis=-1)
 
@@ -205,23 +233,14 @@ class ColumnEncoder(Parameters):
             raise TableError(
                 f"max_categories={self.max_categories!r} must be a whole number of at least 2."
             )
-        if n_rows < 2:
-            rows = "1 row (1 sample)" if n_rows == 1 else "none"
-            raise TableError(f"a table needs at least two rows, this one has {rows}.")
-        both = [name for name in self.number if name in self.category]
-        if both:
-            raise TableError(
-                f"column {both[0]!r} is given both as 'number' and as 'category', which contradict "
-                "each other: remove one of the two."
-            )
+        _require_rows(n_rows)
+        _require_one_type(self.number, self.category)
         used_otherwise = {"drop": self.drop, "number": self.number, "keep": self.keep}
         require_group_columns(group_columns(self.by), names, used_otherwise)
         asked = [*self.number, *self.category, *self.drop, *self.keep]
         unknown = [name for name in asked if name not in names]
         if unknown:
-            raise TableError(
-                f"there is no column {unknown[0]!r}; the columns are {', '.join(names)}."
-            )
+            raise TableError(no_column(unknown[0], names))
 
     def _set_names(self, names: Sequence[str]) -> None:
         self.feature_names_in_ = np.array(list(names), dtype=object)
@@ -246,6 +265,7 @@ class ColumnEncoder(Parameters):
         }
         self.notes_ = [note for role in roles for note in role.notes]
         used = [role for role in roles if role.left_out is None]
+        # Each column is learned from its own cells, so threads do not change the result.
         specs = run_tasks(
             lambda role: learn_spec(
                 role.column, role.style, self.max_categories, self.mark_missing
@@ -293,4 +313,4 @@ class ColumnEncoder(Parameters):
 
     def encode_table(self, table: Columns) -> np.ndarray:
         """Encode columns returned by :meth:`learn_columns` or :meth:`recognised`."""
-        return encoded(self.specs_, table.columns, table.n_rows, table.groups)
+        return encoded(self.specs_, table.columns, table.n_rows, table.groups, self.keep_missing)

@@ -24,9 +24,12 @@ FEW_VALUES = 10
 ESTABLISHED = 5
 """Groups with at least so many values show how far groups differ, if there are any."""
 MEDIAN_NOISE, MEAN_NOISE = np.pi / 2, 1.0
-"""Sampling variance of the centre, in units of ``s**2 / n``."""
+"""Sampling variance of the centre of normal values, in units of ``s**2 / n``."""
 QUARTILE_NOISE, STD_NOISE = 1.36, 0.5
-"""Sampling variance of the logarithm of the spread, in units of ``1 / n``."""
+"""Sampling variance of the logarithm of the spread, in units of ``1 / n``.
+
+Of normal values, the distance of the quartiles is 37 % as efficient as the standard deviation.
+"""
 ROUNDING = float(1 / np.sqrt(12))
 """Standard deviation due to rounding to whole numbers, below which a spread says nothing."""
 NEVER_VARIES = 0.1
@@ -116,6 +119,8 @@ class SortedGroups:
 
     @classmethod
     def of(cls, values: np.ndarray, codes: np.ndarray, n_groups: int) -> Self:
+        # Sorted once per column: with a quantile at a time, learning 19 columns of 50 groups took
+        # longer than the fit.
         counts = np.bincount(codes, minlength=n_groups + 1)[:n_groups]
         ends = np.cumsum(counts)
         ordered = values[np.argsort(codes, kind="stable")][: int(counts.sum())]
@@ -147,6 +152,7 @@ def _median_and_sigma(each: SortedGroups) -> tuple[np.ndarray, np.ndarray]:
     """Median and standard deviation from quantiles where these differ, as for a whole column."""
     codes = np.repeat(np.arange(each.counts.size), each.counts)
     _, std = _mean_and_std(each.ordered[:-1], codes, each.counts.size)
+    # 1.349 and 3.29 standard deviations lie between these quantiles of a normal distribution.
     sigma = (each.quantile(0.75) - each.quantile(0.25)) / 1.349
     sigma = np.where(sigma > 0, sigma, (each.quantile(0.95) - each.quantile(0.05)) / 3.29)
     return each.quantile(0.5), np.where(sigma > 0, sigma, std)
@@ -202,6 +208,7 @@ def _rarities(spec: ColumnSpec, column: Column, codes: np.ndarray, n_groups: int
     usual = _pairs(*_most_frequent(counts, whole))
     if spec.kind == "category":
         whole[-1] = max(whole[-1], UNSEEN_ROWS)
+    # Rows of no known group are compared with the whole table: their line has its shares alone.
     counts[n_groups] = 0.0
     shares = counts + PRIOR_ROWS * whole / whole.sum()
     shares /= shares.sum(axis=1, keepdims=True)
@@ -209,6 +216,7 @@ def _rarities(spec: ColumnSpec, column: Column, codes: np.ndarray, n_groups: int
     shares = np.round(shares, 12)
     as_rare = np.stack([np.where(row <= row[:, None], row, 0.0).sum(axis=1) for row in shares])
     distances = -np.log(np.clip(as_rare, 1e-300, 1.0)) / np.sqrt(NORMAL_RANGE)
+    # Adding zero turns the -0.0 of the most frequent values into 0.0.
     rounded = tuple(tuple(float(f"{d:.6g}") + 0.0 for d in row) for row in distances.tolist())
     units = spec.units
     if spec.kind == "category":

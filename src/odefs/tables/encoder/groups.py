@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from odefs._known_options import no_column
 from odefs.exceptions import TableError
 from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.missing import without_words
@@ -95,11 +96,13 @@ def learn_names(
     """The groups of the training rows, or of a sample of them, and notes on them."""
     names, inverse = row_groups(table, columns, na)
     counts = np.bincount(inverse, minlength=len(names)).tolist()
+    # Groups have fewer rows in a sample than in the table, so nothing follows from that.
     if len(names) * MIN_MEAN_ROWS > table.n_rows and not is_sample:
         raise TableError(
             f"the {table.n_rows:,} rows fall into {len(names):,} groups by {_listed(columns)}, too "
             "many to learn what is usual in each: name a column whose values repeat more often."
         )
+    # Ties by name, so that the known groups do not depend on the order of the rows.
     order = sorted(range(len(names)), key=lambda k: (-counts[k], _sortable(names[k])))
     kept, others = order[:MAX_GROUPS], order[MAX_GROUPS:]
     is_single = len(names) == 1
@@ -126,9 +129,7 @@ def require_group_columns(
     """
     for place, name in enumerate(by):
         if name not in names:
-            raise TableError(
-                f"there is no column {name!r} to group by; the columns are {', '.join(names)}."
-            )
+            raise TableError(no_column(name, names, " to group by"))
         if name in by[:place]:
             raise TableError(f"the group column {name!r} is named twice; once is enough.")
         for option, columns in others.items():

@@ -60,6 +60,8 @@ class ColumnExtremes:
                 self._add_numbers(column, known)
 
     def _add_numbers(self, column: Column, known: np.ndarray) -> None:
+        # Nearly all ids of a sample differ even if most of them repeat in the table: a customer_id
+        # with 39 % distinct values in 3,000,000 rows was once left out as unique.
         if IDENTIFIER_NAME.search(column.name):
             self.numbers.add(column.values[known])
         if column.exact is not None:
@@ -68,6 +70,8 @@ class ColumnExtremes:
             self._add_levels(column.exact, column.exact.category_codes[large])
 
     def _add_levels(self, column: Column, codes: np.ndarray) -> None:
+        # One more than the limit is kept at most, so that a column of unique texts is recognised
+        # in bounded memory.
         if len(self.levels) <= MAX_DISTINCT:
             used = np.unique(codes)[: MAX_DISTINCT + 1]
             self.levels.update(column.levels[code] for code in used.tolist())
@@ -95,6 +99,8 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
     n_rows = table.n_rows
     # Dropped columns are not read, but belong to the names of the training table.
     read = [name for name in names if encoder.is_read(name)]
+    # By the number of rows, not by whether the table is in memory: both ways of reading must give
+    # the same encoder.
     if n_rows <= SAMPLE_ROWS:
         rows = table.column_rows(np.arange(n_rows), read)
         encoder.learn_groups(rows, encoder.learn_columns(rows, names))
@@ -111,6 +117,8 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
     _leave_out_counters(encoder, extremes, sample, n_rows)
     if encoder.specs_:
         encoder.specs_ = _specs_of_all_rows(encoder, table)
+        # The notes so far have row numbers of the table already; ``of_sample`` below converts
+        # those of the groups.
         encoder.notes_, notes = [], encoder.notes_
         encoder.learn_groups(sample, encoder.recognised(sample), sample.n_rows < table.n_rows)
         encoder.notes_ = [*notes, *(note.of_sample(numbers) for note in encoder.notes_)]
@@ -127,6 +135,7 @@ def find_extremes(table: Table, names: Sequence[str]) -> dict[str, ColumnExtreme
 
 def _sampled_rows(extremes: Iterable[ColumnExtremes], n_rows: int, seed: int) -> np.ndarray:
     """Row numbers of the sample, ascending: random rows and those of the extreme values."""
+    # The second number keeps this draw apart from those of other steps with the same seed.
     chosen = np.random.default_rng([seed, 7]).choice(n_rows, size=SAMPLE_ROWS, replace=False)
     ends = [row for known in extremes for row in known.rows.values()]
     return np.unique(np.concatenate([chosen, np.array(ends, dtype=np.int64)]))
@@ -179,6 +188,7 @@ def _specs_of_all_rows(encoder: ColumnEncoder, table: Table) -> list[ColumnSpec]
     for start, batch in table.column_batches(encoder.columns):
         read = encoder.recognised(batch)
         for summary, column in zip(seen, read, strict=True):
+            # Beyond the limit the summary is not complete, and ``_exact`` does not use it.
             if len(summary.counts) <= MAX_COUNTED_VALUES:
                 summary.add(_as_learned(batch[column.name], column, encoder.na))
         report_progress(start + read.n_rows, table.n_rows)

@@ -29,6 +29,7 @@ def conversion(unit: str, target: str) -> float | None:
     """Return what one ``unit`` is in ``target``; ``None`` if they do not convert."""
     if unit == target:
         return 1.0
+    # Cell by cell, so that the largest amount, $9.5M among $70.1K, is not lost as another unit.
     for factors in (MAGNITUDES, BYTES):
         if unit in factors and target in factors:
             return factors[unit] / factors[target]

@@ -63,6 +63,7 @@ class Lost:
 
     def add(self, column: Column, read: Column, na: Collection[str] = ()) -> None:
         """Compare the cells of a column before and after reading."""
+        # Cells that were missing before reading are not lost by it.
         column = without_words(column, na)
         lost = np.flatnonzero(read.missing & ~column.missing)
         if lost.size and not self.cells:

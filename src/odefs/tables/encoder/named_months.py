@@ -64,8 +64,7 @@ def named_month_date(text: str) -> float:
 
 
 def _month(name: str) -> int | None:
-    name = "sep" if name.lower() == "sept" else name.lower()
-    found = [number for number, full in enumerate(MONTHS, 1) if full.startswith(name)]
+    found = [number for number, full in enumerate(MONTHS, 1) if full.startswith(name.lower())]
     return found[0] if found else None
 
 

@@ -19,29 +19,41 @@ from odefs.tables.encoder.text_formats import (
     PLAIN,
     TEXT_FORMATS,
     TextFormat,
+    are_compact_dates,
     are_mixed_dates,
     format_details,
     format_named,
     read_levels,
+    read_zone,
     recognise,
 )
 from odefs.tables.encoder.time_names import known_times, number_name, time_names
 from odefs.tables.messages import KIND_NAMES
-from odefs.tables.notes import Exclusion, ExclusionKind, Note
+from odefs.tables.notes import COMPACT_DATES, Exclusion, ExclusionKind, Note
 
+# Codes of places, such as zip and fips, are not measurements either: a county would be an outlier
+# because its code is high. By name only: measurements may all differ, too.
 IDENTIFIER_NAME = re.compile(
     r"(?i:(?:^|[_\W])(?:id|ids|uuid|guid|key|index|idx|nr|no|rownum|row|serial"
     r"|fips|zip|zip_?code|post_?code|postal_?code)$)"
     r"|[a-z](?:Id|ID|Nr|No|Key)$"
 )
 IDENTIFIER_SHARE = 0.9
-"""Least share of distinct values in a column that is named like an identifier and is one."""
+"""Least share of distinct values in a column that is named like an identifier and is one.
+
+Not 1: a single id that is repeated by mistake would turn all others into rare categories, which
+rank above ordinary rows.
+"""
 FREE_TEXT_SHARE = 0.5
 FEW_LEVELS = 20
 MOSTLY_MISSING = 0.5
 """With more missing cells, the fill value would dominate and every known value would be unusual."""
 
+FIRST_DATE, LAST_DATE = 18_000_101, 20_991_231
+"""Numbers that may be dates such as 20250403."""
+
 DIGITS = re.compile(r"^\s*[-+]?\d{1,4000}\s*$", re.ASCII)
+"""Integers that ``int`` converts: it raises an error beyond 4,300 digits."""
 
 BOOLEAN_WORDS = {
     "true": 1.0,
@@ -104,6 +116,8 @@ def _read_by_content(
 ) -> tuple[Column, str, list[Note]]:
     """Return the column as numbers, times or categories, its text format, and notes on it."""
     is_category = column.name in overrides.category
+    if column.kind == "number" and not forced and _are_compact_dates(column):
+        column = as_category(column)
     if column.kind == "category" and not is_category:
         return _recognised(column, overrides.na, forced)
     if column.kind != "category" and (is_category or (not forced and _is_rounded(column))):
@@ -128,6 +142,8 @@ def apply_style(
         )
     if column.missing.all():
         return Column(column.name, kind, np.full(len(column), np.nan))
+    if column.kind == "number" and style == COMPACT_DATES:
+        column = as_category(column)
     if column.kind == "category":
         return _read_as(column, kind, style, na)
     alike = {column.kind, kind} <= {"number", "boolean"}
@@ -212,24 +228,42 @@ def _recognised(
     if style is None:
         return column, "", _half_numbers(column, counts)
     read = _converted(column, style)
-    details = format_details(column.levels, style)
-    notes = [Note("text_format", column.name, format=style.name, details=details)]
-    lost = read.missing & ~column.missing
-    if lost.any():
-        row, count, known = int(np.flatnonzero(lost)[0]), int(lost.sum()), int(counts.sum())
-        example = Note(
-            "unreadable_cells",
-            column.name,
-            row=row,
-            count=count,
-            value=column.at(row),
-            format=style.name,
-        )
-        if count > MAX_UNREADABLE_SHARE * known:
-            notes = [replace(example, kind="few_numbers", count=known - count, limit=known)]
-        else:
-            notes.append(example)
+    notes = _reading_notes(column, read, style, int(counts.sum()))
     return without_words(read, na), style.name, notes
+
+
+def _reading_notes(column: Column, read: Column, style: TextFormat, known: int) -> list[Note]:
+    """Return notes on the format of text, and on cells that it cannot read.
+
+    ``known`` is the number of cells with text.
+    """
+    details = format_details(column.levels, style)
+    as_read = Note("text_format", column.name, format=style.name, details=details)
+    lost = read.missing & ~column.missing
+    if not lost.any():
+        return [as_read]
+    row, count = int(np.flatnonzero(lost)[0]), int(lost.sum())
+    example = Note(
+        "unreadable_cells",
+        column.name,
+        row=row,
+        count=count,
+        value=column.at(row),
+        format=style.name,
+    )
+    if count > MAX_UNREADABLE_SHARE * known:
+        return [replace(example, kind="few_numbers", count=known - count, limit=known)]
+    return [as_read, example]
+
+
+def _are_compact_dates(column: Column) -> bool:
+    """Whether integers are dates such as 20250403."""
+    known = column.values[~column.missing]
+    # Most columns need no more than this.
+    if not column.whole or not known.size or not FIRST_DATE <= np.median(known) <= LAST_DATE:
+        return False
+    days, counts = np.unique(known, return_counts=True)
+    return are_compact_dates([number_name(float(day)) for day in days], counts)
 
 
 def _is_rounded(column: Column) -> bool:
@@ -237,6 +271,7 @@ def _is_rounded(column: Column) -> bool:
     if column.exact is None:
         return False
     known = column.values[~column.missing]
+    # Large measurements that float64 tells apart stay numbers.
     merged = column.exact.n_distinct > np.unique(known).size
     return bool(column.n_infinite) or (
         merged and bool((np.abs(known) >= LARGE).sum() > 0.5 * known.size)
@@ -269,7 +304,8 @@ def _half_numbers(column: Column, counts: np.ndarray) -> list[Note]:
 
 
 def _converted(column: Column, style: TextFormat) -> Column:
-    values = np.append(read_levels(column.levels, style), np.nan)[column.category_codes]
+    read = read_levels(column.levels, style)
+    values = np.append(read, np.nan)[column.category_codes]
     infinite = np.isinf(values)  # e.g. 1e999
     values[infinite] = np.nan
     known = values[~np.isnan(values)]
@@ -280,6 +316,7 @@ def _converted(column: Column, style: TextFormat) -> Column:
         values,
         whole=whole,
         n_infinite=int(infinite.sum()),
+        zone=read_zone(column.levels, read, style),
     )
 
 

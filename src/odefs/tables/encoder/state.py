@@ -25,7 +25,7 @@ from odefs.tables.encoder.text_formats import format_named
 from odefs.tables.notes import Exclusion, ExclusionKind
 
 NAMES = ("number", "category", "drop", "keep", "by")
-PARAMETERS = {*NAMES, "na", "max_categories", "mark_missing"}
+PARAMETERS = {*NAMES, "na", "max_categories", "mark_missing", "keep_missing"}
 OF_GROUPS = ("centres", "scales", "group_units", "group_usual")
 OF_DISTRIBUTION = ("cuts", "below")
 SMALLEST_HOUR_UNIT = 1e-12
@@ -172,8 +172,9 @@ def _read_parameters(found: dict[str, object]) -> dict[str, Any]:
         require(fine, "the parameter 'na' of its encoder is not a list of words and numbers")
     if "max_categories" in found:
         need_count(found, "max_categories", 2, 2**31)
-    if "mark_missing" in found:
-        read["mark_missing"] = _read_boolean(found, "mark_missing")
+    for name in ("mark_missing", "keep_missing"):
+        if name in found:
+            read[name] = _read_boolean(found, name)
     return read
 
 
@@ -318,6 +319,8 @@ def _texts(values: list[object]) -> bool:
 
 
 def _is_number(value: object) -> TypeGuard[float]:
+    # By type, not isinstance: booleans are integers, too. JSON may have integers that no float can
+    # hold, for which ``isfinite`` raises an error.
     try:
         return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
     except OverflowError:

@@ -72,6 +72,7 @@ def centre_of(column: Column) -> Centre:
 
 def equal_where_nominal(specs: Sequence[ColumnSpec]) -> list[ColumnSpec]:
     """The columns with equal distances of all their values, if none of them holds numbers."""
+    # Plain one-hot columns rank better where there are no numbers.
     if any(spec.kind not in ("category", "boolean") for spec in specs):
         return list(specs)
     one = float(1 / np.sqrt(NORMAL_RANGE))
@@ -91,6 +92,7 @@ def distances_out(counts: Sequence[float] | np.ndarray, rarer: float = 0.0) -> t
     as_rare = [occurring[occurring <= count].sum() + rarer for count in occurring] + (
         [rarer] if rarer else []
     )
+    # The count is zero for a value that a boolean column does not have.
     z = np.log(total / np.maximum(as_rare, 1e-300))
     return tuple(float(v) for v in np.sqrt(np.maximum(1.0, z * z) / NORMAL_RANGE))
 
@@ -215,6 +217,7 @@ class ColumnSummary:
             )
             if self._kind == "time":
                 self.times_of_day = self.times_of_day.merge(Spread.of(part % SECONDS_PER_DAY))
+        # A copy: a view would keep all values of the merged chunks in memory.
         self._pending, self._n_pending = [known[done:].copy()], known.size - done
 
     @property
@@ -287,6 +290,7 @@ def _most_frequent(counts: Mapping[str, int], room: int) -> tuple[tuple[str, ...
 
     Categories are in alphabetical order; among equally frequent ones the first are kept.
     """
+    # Ties by name: the order of the counter depends on how the rows come in batches.
     order = sorted(counts, key=lambda level: (-counts[level], level))
     kept = order if len(order) <= room else order[: max(1, room - 1)]
     return tuple(sorted(kept)), order[0], float(sum(counts[level] for level in order[len(kept) :]))

@@ -15,6 +15,8 @@ import numpy as np
 from odefs.tables.encoder.magnitudes import are_opposite, conversion, of_bare_numbers
 from odefs.tables.encoder.named_months import CLOCK, full_year, hour_of_day, named_month_date
 from odefs.tables.encoder.units import MIN_UNIT_SHARE, UNIT, common_unit, quantity, unit_key
+from odefs.tables.notes import COMPACT_DATES
+from odefs.tables.time_zones import zone_of_texts
 
 MISSING_WORDS = frozenset(["", "na", "n/a", "n.a.", "#n/a", "nan", "null", "-", "--", "?"])
 MIN_READABLE_SHARE = 0.9
@@ -43,6 +45,9 @@ _DATE = re.compile(
 _ISO = re.compile(r"^\d{4}[-/]\d{2}[-/]\d{2}")
 _MONTH = re.compile(r"^(?P<year>\d{4})[-/](?P<month>\d{2})$", re.ASCII)
 _TIME = re.compile(rf"^{CLOCK}$")
+_COMPACT = re.compile(r"^(?:1[89]|20)\d{6}$", re.ASCII)
+MIN_COMPACT_SHARE = 0.99
+"""Share of rows that must be such dates: other numbers of eight digits rarely are."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,11 @@ def _iso(text: str) -> float:
     return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
+def _compact_date(text: str) -> float:
+    text = text.strip()
+    return _iso(f"{text[:4]}-{text[4:6]}-{text[6:]}") if _COMPACT.match(text) else np.nan
+
+
 def _date(text: str, day_first: bool) -> float:
     match = _DATE.match(text.strip())
     if match is None:
@@ -136,6 +146,7 @@ _ALL = (
     TextFormat("month-first dates", "time", lambda text: _date(text, day_first=False)),
     TextFormat("dates with month names", "time", named_month_date),
     TextFormat("times of day", "time", _time_of_day),
+    TextFormat(COMPACT_DATES, "time", _compact_date),
 )
 TEXT_FORMATS = {style.name: style for style in _ALL}
 _DATES = tuple(style.read for style in _ALL if style.kind == "time" and "dates" in style.name)
@@ -199,30 +210,47 @@ def recognise(
     ``counts`` is the number of occurrences of each value. ``is_number`` if the column is known to
     hold numbers.
     """
-    known = [i for i, level in enumerate(levels) if not is_missing_word(level)]
-    if not known or any(_has_leading_zero(levels[i]) for i in known):
-        return None
-    if all(_is_season(levels[i]) for i in known):
+    places = [i for i, level in enumerate(levels) if not is_missing_word(level)]
+    known = [levels[i] for i in places]
+    if not known or _are_codes_or_seasons(known):
         return None
     step = max(1, len(known) // SAMPLE_CELLS)
-    sample = known[::step]
-    texts, weights = [levels[i] for i in sample], counts[sample]
-    if _points_are_thousands([levels[i] for i in known]):
-        found: TextFormat | None = TEXT_FORMATS["numbers with decimal comma"]
-    else:
-        found = _best_format(texts, weights, tuple(TEXT_FORMATS.values()))
+    texts, weights = known[::step], counts[places[::step]]
+    if not is_number and are_compact_dates(texts, weights):
+        return TEXT_FORMATS[COMPACT_DATES]
+    found = _format_without_unit(known, texts, weights)
     if found is None:
-        # The sample may lack the few cells of another direction.
-        with_unit = _format_with_unit(texts, weights, is_number)
-        return None if with_unit and _are_opposite(levels, with_unit) else with_unit
+        return _format_with_unit(known, texts, weights, is_number)
+    return _of_percentages(found, texts, weights)
+
+
+def _are_codes_or_seasons(levels: Sequence[str]) -> bool:
+    """Whether values that look like numbers or dates are names."""
+    # One code with leading zeros shows that all values are codes, as ``TextTypes`` decides too.
+    return any(map(_has_leading_zero, levels)) or all(map(_is_season, levels))
+
+
+def _format_without_unit(
+    known: Sequence[str], texts: Sequence[str], weights: np.ndarray
+) -> TextFormat | None:
+    """Return the format that reads the sample ``texts`` of the ``known`` values, if one does."""
+    # All values are needed here: a single 1.5 shows that the points are decimal.
+    if _points_are_thousands(known):
+        return TEXT_FORMATS["numbers with decimal comma"]
+    return _best_format(texts, weights, tuple(TEXT_FORMATS.values()))
+
+
+def _of_percentages(style: TextFormat, texts: Sequence[str], weights: np.ndarray) -> TextFormat:
+    """Return the format of numbers with the unit %, if nearly all cells have it."""
     n_percent = float((weights * ["%" in text for text in texts]).sum())
-    are_percentages = found in _NUMBERS and n_percent >= MIN_UNIT_SHARE * float(weights.sum())
-    return _with_unit(found.name, "%") if are_percentages else found
+    are_percentages = style in _NUMBERS and n_percent >= MIN_UNIT_SHARE * float(weights.sum())
+    return _with_unit(style.name, "%") if are_percentages else style
 
 
 def _format_with_unit(
-    texts: Sequence[str], weights: np.ndarray, is_number: bool
+    known: Sequence[str], texts: Sequence[str], weights: np.ndarray, is_number: bool
 ) -> TextFormat | None:
+    """Return the format that reads the sample ``texts`` as numbers with a unit, if one does."""
     unit = common_unit(texts, weights, is_number)
     if unit is None:
         return None
@@ -230,7 +258,10 @@ def _format_with_unit(
     if any(map(_has_leading_zero, bare)):
         return None
     names = [style.name for style in (_NUMBERS[1:] if _points_are_thousands(bare) else _NUMBERS)]
-    return _best_format(texts, weights, [_with_unit(name, unit) for name in names])
+    found = _best_format(texts, weights, [_with_unit(name, unit) for name in names])
+    # Amounts of credit and debit, or degrees north and south, are not comparable as numbers.
+    # All values are searched, because the sample may lack the few of the other direction.
+    return None if found and _are_opposite(known, found) else found
 
 
 def _are_opposite(levels: Sequence[str], style: TextFormat) -> bool:
@@ -248,6 +279,13 @@ def _is_season(text: str) -> bool:
     """Whether the text names two years, as 2009-10 does, which is not October 2009."""
     match = _MONTH.match(text.strip())
     return match is not None and int(match["month"]) == (int(match["year"]) + 1) % 100
+
+
+def are_compact_dates(levels: Sequence[str], counts: np.ndarray) -> bool:
+    """Whether nearly all cells are dates such as 20250403, of more than two days."""
+    is_date = ~np.isnan([_compact_date(level) for level in levels])
+    share = float((counts * is_date).sum())
+    return int(is_date.sum()) > 2 and share >= MIN_COMPACT_SHARE * float(counts.sum())
 
 
 def are_mixed_dates(levels: Sequence[str], counts: np.ndarray) -> bool:
@@ -300,6 +338,13 @@ def read_levels(levels: Sequence[str], style: TextFormat) -> np.ndarray:
         [np.nan if is_missing_word(level) else style.read(level) for level in levels],
         dtype=np.float64,
     )
+
+
+def read_zone(levels: Sequence[str], read: np.ndarray, style: TextFormat) -> str:
+    """Return the time zone of dates, given each distinct value as text and as it was read."""
+    if style.kind != "time":
+        return ""
+    return zone_of_texts(levels[k] for k in np.flatnonzero(np.isfinite(read)).tolist())
 
 
 def format_details(levels: Sequence[str], style: TextFormat) -> tuple[str, ...]:

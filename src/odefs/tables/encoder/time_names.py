@@ -56,6 +56,7 @@ def _seconds(text: str) -> float:
 def _meant(known: Sequence[str]) -> dict[float, str]:
     """Map times to the categories of a model, if all of these are times or all are seconds."""
     if known and all(map(_TIME.match, known)):
+        # Reversed, so that of two names for the same time the first one is used.
         read = {name: _seconds(name) for name in reversed(known)}
         return {seconds: name for name, seconds in read.items() if not math.isnan(seconds)}
     if known and all(map(_SECONDS.match, known)):

@@ -38,6 +38,9 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         Mark missing cells in a separate column, for tables where a missing cell is suspicious. In
         other tables cells are missing for reasons unrelated to the row, and marking them would turn
         every row with a blank into an outlier.
+    keep_missing : bool, default=False
+        Leave missing numbers, booleans and times NaN, for a model with ``missing="ignore"``,
+        instead of replacing them by the median or the most common value.
     by : str or sequence of str
         Columns whose values define groups of rows. Values of the other columns are then compared
         within the row's group: numbers relative to its centre and scale, categories by how rare
@@ -56,6 +59,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
     feature_names_in_, n_features_in_
     """
 
+    # A refit that fails leaves the encoder unfitted, not with the state of the fit before.
     @whole
     def fit(self, X: object, y: object = None) -> Self:
         """Learn the type and scale of each column.
@@ -80,6 +84,8 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
     def transform(self, X: object) -> np.ndarray:
         """Encode another data frame with the columns of the training frame."""
         check_is_fitted(self, "specs_")
+        # Columns of a frame are found by name, those of an array by position only. The wording is
+        # the one that scikit-learn's estimator checks look for.
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] != self.n_features_in_:
             raise TableError(
                 f"X has {X.shape[1]} features, but TableEncoder is expecting "

@@ -8,7 +8,7 @@ A column has a unit if nearly all of its cells have the same one, or one that co
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -62,23 +62,43 @@ def common_unit(texts: Sequence[str], weights: np.ndarray, is_number: bool = Fal
     otherwise texts that may be codes have no unit.
     """
     found = [quantity(text) for text in texts]
-    shares: Counter[str] = Counter()
-    for one, weight in zip(found, weights.tolist(), strict=True):
-        if one is not None:
-            shares[unit_key(one.unit)] += weight
+    shares = _unit_shares(found, weights)
     if not shares:
         return None
     ((key, _),) = shares.most_common(1)
-    alike = {other for other in shares if conversion(other, key) is not None}
+    alike = _convertible(shares, key)
     ours = [one for one in found if one is not None and unit_key(one.unit) in alike]
-    weight = sum(shares[other] for other in alike)
-    if weight < MIN_UNIT_SHARE * weights.sum() or len({one.number for one in ours}) < MIN_NUMBERS:
+    if sum(alike.values()) < MIN_UNIT_SHARE * weights.sum() or _are_classes(ours):
         return None
     if not is_number and _may_be_codes(key, ours, weights):
         return None
-    if plain := plain_magnitude(key, alike, all(one.is_joined for one in ours)):
+    return _written(key, alike, ours)
+
+
+def _unit_shares(cells: Sequence[Quantity | None], weights: np.ndarray) -> Counter[str]:
+    """Return how many cells have each unit; a cell that is ``None`` has no unit."""
+    shares: Counter[str] = Counter()
+    for one, weight in zip(cells, weights.tolist(), strict=True):
+        if one is not None:
+            shares[unit_key(one.unit)] += weight
+    return shares
+
+
+def _convertible(shares: Mapping[str, float], unit: str) -> dict[str, float]:
+    """Return the shares of the units that convert to ``unit``, itself included."""
+    return {one: share for one, share in shares.items() if conversion(one, unit) is not None}
+
+
+def _are_classes(cells: Sequence[Quantity]) -> bool:
+    """Whether there are too few distinct numbers for measurements."""
+    return len({one.number for one in cells}) < MIN_NUMBERS
+
+
+def _written(unit: str, alike: Collection[str], cells: Sequence[Quantity]) -> str:
+    """Return how a unit is written: the word for a magnitude, else as in most of the cells."""
+    if plain := plain_magnitude(unit, alike, all(one.is_joined for one in cells)):
         return plain
-    return Counter(one.unit for one in ours if unit_key(one.unit) == key).most_common(1)[0][0]
+    return Counter(one.unit for one in cells if unit_key(one.unit) == unit).most_common(1)[0][0]
 
 
 def _may_be_codes(unit: str, cells: Sequence[Quantity], weights: np.ndarray) -> bool:
@@ -86,6 +106,7 @@ def _may_be_codes(unit: str, cells: Sequence[Quantity], weights: np.ndarray) -> 
 
     Without a space, that is so for most single letters and if each row has another number.
     """
+    # Decimals are measurements, whatever follows them: ``711 ABC`` is a code, ``7.11 ABC`` is not.
     if not all(one.number.isdigit() for one in cells):
         return False
     if not is_unit_name(unit) or _are_times(unit, cells):

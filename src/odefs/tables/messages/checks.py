@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from odefs.tables.messages.values import count, first_of, span, value, without_controls
+from odefs.tables.readers.error_messages import missing_option
 
 if TYPE_CHECKING:
-    from odefs.tables.checks.record import CheckKind, ValueCheck
+    from odefs.tables.checks.record import Cell, CheckKind, ValueCheck
 
 SHOWN_VALUES = 3
 SHOWN_ROWS = 3
@@ -42,15 +43,24 @@ def check_cell(check: "ValueCheck", k: int) -> str | None:
         return None
     cell = check.values[k]
     if isinstance(cell, float) and check.of == "time":
-        return value(cell, "time", context=(-1.0,))
+        # A time before 1970 in the context: values of 1 January 1970 are dates here, as columns of
+        # times of day are not checked.
+        return value(cell, "time", context=(-1.0,), unit=check.unit)
     return f"{cell:.15g}" if isinstance(cell, float) else cell
 
 
 def _quoted(check: "ValueCheck") -> str:
     """Return the distinct values; text in quotation marks."""
-    shown = dict.fromkeys(check.values)
+    return _listed(check, check.values)
+
+
+def _listed(check: "ValueCheck", cells: "Sequence[Cell]") -> str:
+    shown = dict.fromkeys(cells)
+    zone = check.unit if check.of == "time" else ""
     texts = [
-        repr(cell) if isinstance(cell, str) else value(cell, check.of, context=(cell, -1.0))
+        repr(cell)
+        if isinstance(cell, str)
+        else value(cell, check.of, context=(cell, -1.0), unit=zone)
         for cell in shown
     ]
     return first_of(texts, SHOWN_VALUES)
@@ -60,8 +70,13 @@ def _others(check: "ValueCheck") -> str:
     kind = "number" if check.of == "category" else check.of
     low, high = check.usual
     if kind == "time":
-        return span((low, high), "time", context=(-1.0,))
-    return span((low, high), kind, unit=check.unit)
+        others = span((low, high), "time", context=(-1.0,), unit=check.unit)
+    else:
+        others = span((low, high), kind, unit=check.unit)
+    if not check.apart_count:
+        return others
+    cells = count(check.apart_count, "cell")
+    return f"{others}, apart from {cells} of {_listed(check, check.apart)}"
 
 
 def _cells(check: "ValueCheck", one: str, several: str) -> str:
@@ -84,7 +99,7 @@ def _code(check: "ValueCheck") -> str:
     code = f"{code:g}" if isinstance(code, float) else str(code)
     return (
         f"{cells} {code}, possibly a code for missing; the others are {_others(check)} "
-        f"(--na={code} treats it as missing)"
+        f"({missing_option(code)} treats it as missing)"
     )
 
 

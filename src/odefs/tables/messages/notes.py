@@ -14,6 +14,7 @@ from odefs.tables.messages.values import (
     without_controls,
 )
 from odefs.tables.notes import (
+    COMPACT_DATES,
     ConventionKind,
     Exclusion,
     ExclusionKind,
@@ -21,6 +22,7 @@ from odefs.tables.notes import (
     Note,
     NoteKind,
 )
+from odefs.tables.readers.error_messages import list_option, missing_option, option
 
 NAMED_COLUMNS = 3
 ONE_VALUE = ", one value elsewhere; if empty means no, write a value such as N there"
@@ -65,7 +67,8 @@ def _short_lines(note: Note) -> str:
 
 def _text_format(note: Note) -> str:
     details = f" ({', '.join(DETAILS[detail] for detail in note.details)})" if note.details else ""
-    return f"{note.column}: text read as {note.format}{details}"
+    what = "numbers" if note.format == COMPACT_DATES else "text"
+    return f"{note.column}: {what} read as {note.format}{details}"
 
 
 def _unreadable_cells(note: Note) -> str:
@@ -93,15 +96,17 @@ def _mixed_cells(note: Note) -> str:
     return (
         f"{note.column}: {percent(note.share or 0.0)} of the cells are numbers, the others text "
         f"(first change in row {note.row}); used as text, "
-        f"--number {quoted_name(note.column or '')} treats the text as missing"
+        f"{list_option('number', note.column or '', quoted_name(note.column or ''))} treats the "
+        "text as missing"
     )
 
 
 def _missing_code(note: Note) -> str:
     cells = count(note.count or 0, "cell is", "cells are")
+    code = f"{note.value:g}"
     return (
-        f"{note.column}: {cells} {note.value:g}, possibly a code for missing; "
-        f"--na={note.value:g} treats it so"
+        f"{note.column}: {cells} {code}, possibly a code for missing; {missing_option(code)} "
+        "treats it so"
     )
 
 
@@ -210,7 +215,7 @@ def _reference(convention: FlagConvention) -> str:
 def _too_few_rows(convention: FlagConvention) -> str:
     return (
         f"fewer than {convention.n_rows} rows are ranked but not flagged, because they do not show "
-        "what is usual; --flag or --threshold flags rows"
+        f"what is usual; {option('flag')} or {option('threshold')} flags rows"
     )
 
 
@@ -240,13 +245,17 @@ NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "header_like_data": lambda note: (
         "the first line looks like data but was used as column names; --no-header reads it as a row"
     ),
+    "header_is_row": lambda note: (
+        "the first line looks like data and was read as a row, so columns are named by number; "
+        f"--header-row {note.line} uses it as column names"
+    ),
     "unnamed_columns": lambda note: (
         f"columns without a name are named by position: {first_of(note.columns, NAMED_COLUMNS)}"
     ),
     "repeated_name": _repeated_name,
     "more_repeated_names": _more_repeated_names,
     "leading_zeros": lambda note: (
-        f"{note.column}: numbers with leading zeros are used as categories"
+        f"{note.column}: numbers with leading zeros are read as text, not as numbers"
     ),
     "apostrophes_removed": _apostrophes_removed,
     "short_lines": _short_lines,

@@ -10,6 +10,7 @@ from dataclasses import replace
 from odefs.tables.messages.notes import ONE_VALUE, exclusion_message, note_message
 from odefs.tables.messages.values import first_of, percent, without_controls
 from odefs.tables.notes import Exclusion, Note, NoteKind
+from odefs.tables.readers.error_messages import list_option
 
 NAMED_IN_GROUP = 8
 LONGEST_NAME = 60
@@ -79,7 +80,7 @@ def no_columns(
         )
     return (
         f"no column is left to look at: {'; '.join(left_out_lines(left_out))}; "
-        f"--keep COL uses a column nevertheless{_sheets(other_sheets)}."
+        f"{list_option('keep', 'COL')} uses a column nevertheless{_sheets(other_sheets)}."
     )
 
 

@@ -50,7 +50,8 @@ class ReasonRecord(TypedDict):
     of_training: NotRequired[bool]
     """Whether these describe the training rows of a model, not the rows of this table."""
     unit: NotRequired[str]
-    """Unit of the numbers, if the table has one in its cells; fractions are shown as %."""
+    """Unit of the numbers, if the table has one in its cells; fractions are shown as %. The time
+    zone of times."""
     direction: NotRequired[str]
     """high, low, within (the usual range), missing, or value (for unordered values)."""
 
@@ -242,10 +243,7 @@ def _place(reason: ReasonRecord) -> str:
     direction, at = reason["direction"], reason["percentile"]
     rows = _reference_rows("group" in reason, reason["of_training"])
     if direction in ("missing", "value"):
-        frequency = reason["frequency"]
-        if frequency == 0 and reason["of_training"]:
-            return UNSEEN
-        return "a rare case" if frequency is None else f"as in {percent(frequency)} of {rows}"
+        return _rarity(reason["frequency"], rows, reason["of_training"])
     if direction == "within":
         return "not unusual by itself, but unusual given the rest of the row"
     share, comparative, superlative = (
@@ -262,6 +260,15 @@ def _place(reason: ReasonRecord) -> str:
     if beyond >= 99.95:
         return f"among the {superlative} of all {rows}"
     return f"{comparative} than {math.floor(10 * beyond) / 10:g}% of {rows}"
+
+
+def _rarity(frequency: float | None, rows: str, of_training: bool) -> str:
+    """Return how often a value without an order, or a missing one, occurs among ``rows``."""
+    if frequency is None:
+        return "a rare case"
+    if frequency == 0 and of_training:
+        return UNSEEN
+    return f"as in {percent(frequency)} of {rows}"
 
 
 def trait(record: TraitRecord, longest: int = UNLIMITED) -> str:

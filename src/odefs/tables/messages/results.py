@@ -40,17 +40,24 @@ def flagged(n_flagged: int, convention: "FlagConvention") -> str:
         clear = count(convention.clear, "row stands", "rows stand")
         if convention.clear < n_flagged:
             clear = f"{convention.clear:,} of {n_flagged:,} flagged rows stand"
-        return f"{clear} out: {_margin(convention.clear, convention.margin or 0.0)}."
+        return f"{clear} out{_why_clear(convention.clear, convention.margin)}."
     if 0 < n_flagged <= (convention.expected or 0.0):
-        flags = count(n_flagged, "row is", "rows are")
-        return f"{flags} flagged, no more than in a table of this size without outliers."
+        return f"{_flagged_of(n_flagged, n_rows)}, no more than chance alone would give."
     return f"{rows} out. In a table of this size without outliers, about {expected} would."
 
 
-def _margin(clear: int, margin: float) -> str:
-    """Return how far the scores of some rows are from the next one."""
+def _flagged_of(n_flagged: int, rows: int) -> str:
+    is_or_are = "is" if n_flagged == 1 else "are"
+    return f"{count(n_flagged)} of {count(rows, 'row')} {is_or_are} flagged"
+
+
+def _why_clear(clear: int, margin: float | None) -> str:
+    """Return how far the scores of some rows are from the next one, or that a value is far."""
+    if margin is None:
+        return f" by {'a value' if clear == 1 else 'values'} far from all others"
     times = f"{margin:.1f}" if margin < 100 else number(round(margin))
-    return f"{'its score is' if clear == 1 else 'their scores are at least'} {times} times the next"
+    whose = "its score is" if clear == 1 else "their scores are at least"
+    return f": {whose} {times} times the next"
 
 
 def rule(convention: str) -> str:
@@ -65,11 +72,10 @@ def headline(summary: dict[str, Any]) -> str:
     convention = summary["convention"]
     if clear := convention.get("clear"):
         start = f"{count(clear)} of {count(rows, 'row')} {'stands' if clear == 1 else 'stand'} out"
-        return f"{start}: {_margin(clear, convention['margin'])}."
+        return f"{start}{_why_clear(clear, convention.get('margin'))}."
     is_expected = convention["kind"] == "auto" and "by_training" not in convention
     if is_expected and 0 < n_flagged <= convention["expected"]:
-        flags = count(n_flagged, "row is", "rows are")
-        return f"{flags} flagged of {count(rows)}, no more than without outliers."
+        return f"{_flagged_of(n_flagged, rows)}, no more than by chance."
     if not n_flagged:
         return f"None of {count(rows, 'row')} stands out."
     stand = "stands" if n_flagged == 1 else "stand"
@@ -111,10 +117,13 @@ def _explained(kinds: Sequence[dict[str, Any]], columns: Sequence[str]) -> int:
     )
 
 
-def ordinary(median: float) -> str:
-    """Return the score of an ordinary row: 1.0, unless a few extreme rows have moved the mean."""
+def average(median: float, of_training: bool = False) -> str:
+    """Return what scores are relative to: their mean in training, and the median if it differs.
+
+    ``of_training`` if the rows are of another table than the training rows.
+    """
     if 0.8 <= median <= 1.25:
-        return "An ordinary row scores 1.0."
+        return f"The average score {'in training ' if of_training else ''}is 1.0."
     shown = (
         f"{median:.2g}" if median < 0.1 else f"{median:.2f}" if median < 1000 else number(median)
     )

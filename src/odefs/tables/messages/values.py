@@ -4,11 +4,12 @@ import math
 import re
 import shlex
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime, time, timedelta
 from typing import Any
 
-from odefs.tables.columns import SECONDS_PER_DAY
+from odefs.tables.columns import DURATION, SECONDS_PER_DAY
 from odefs.tables.readers.names import readable
+from odefs.tables.time_zones import zone_named
 
 MISSING = "missing"
 HIDDEN = "(hidden)"
@@ -43,10 +44,20 @@ def number(value: float, digits: int = 6) -> str:
 
 
 def quantity(value: float, unit: str, digits: int = 6) -> str:
-    """Format a number with its unit; fractions as percentages if the unit is %."""
+    """Format a number with its unit; fractions as percentages, seconds of durations as such."""
+    if unit == DURATION:
+        return duration(value)
     if unit == "%":
         return f"{number(100 * value, digits)}%"
     return f"{number(value, digits)} {unit}" if unit else number(value, digits)
+
+
+def duration(seconds: float) -> str:
+    """Format a duration: ``40 days, 0:00:00``."""
+    try:
+        return str(timedelta(seconds=seconds))
+    except OverflowError:
+        return f"{seconds:.6g} s"
 
 
 def count(value: int, noun: str = "", nouns: str = "") -> str:
@@ -66,6 +77,7 @@ def percent(share: float) -> str:
     if 0.999 < share < 1:
         return ">99.9%"
     points = 100 * share
+    # Rounded down, because 99.96 must not be displayed as 100%.
     if 99 < points < 100:
         return f"{math.floor(10 * points) / 10:g}%"
     return (
@@ -117,7 +129,7 @@ def quoted_name(name: str) -> str:
     """Return a name as it is typed after an option, in quotation marks if a shell needs them."""
     if PLAIN_NAME.fullmatch(name):
         return name
-    # Double quotation marks are the ones that cmd.exe knows too.
+    # cmd.exe knows only double quotation marks; a POSIX shell expands $ and ` inside them.
     return shlex.quote(name) if any(mark in name for mark in '"$`\\!') else f'"{name}"'
 
 
@@ -134,28 +146,33 @@ def value(
     """Format a cell of a column of the given kind.
 
     ``context`` are other values of the column, which distinguish times of day from dates. ``unit``
-    is that of numbers.
+    is that of numbers, or the time zone of times.
     """
     if cell is None:
         return MISSING
     if kind == "boolean" and cell in (0, 1):
         return "yes" if cell else "no"
     if kind == "time":
-        return _time(float(cell), context)
+        return _time(float(cell), context, unit)
     if isinstance(cell, int | float) and not isinstance(cell, bool):
         return quantity(float(cell), unit, digits)
     return str(cell)
 
 
-def _time(seconds: float, context: Sequence[Any]) -> str:
-    """A column whose values all lie within one day holds times of day; otherwise it holds dates."""
-    if all(0 <= second < SECONDS_PER_DAY for second in (seconds, *context)):
+def _time(seconds: float, context: Sequence[Any], zone: str) -> str:
+    """A column whose values all lie within one day holds times of day; otherwise it holds dates.
+
+    Times of day have no zone.
+    """
+    if not zone and all(0 <= second < SECONDS_PER_DAY for second in (seconds, *context)):
         return f"{int(seconds) // 3600:02d}:{int(seconds) % 3600 // 60:02d}"
+    own, mark = zone_named(zone)
     try:
-        when = datetime.fromtimestamp(seconds, UTC)
+        when = datetime.fromtimestamp(seconds, own)
     except (OverflowError, ValueError, OSError):
         return f"{seconds:.6g} s"
-    return f"{when:%Y-%m-%d}" if seconds % SECONDS_PER_DAY == 0 else f"{when:%Y-%m-%d %H:%M}"
+    is_day = when.time() == time() and not mark
+    return f"{when:%Y-%m-%d}" if is_day else f"{when:%Y-%m-%d %H:%M}{mark}"
 
 
 def span(
@@ -165,11 +182,11 @@ def span(
     context: Sequence[object] = (),
     unit: str = "",
 ) -> str:
-    """Format a range: ``3 to 5``, ``3 to 5 kg``, ``3% to 5%``."""
+    """Format a range: ``3 to 5``, ``3 to 5 kg``, ``3% to 5%``; ``unit`` as in :func:`value`."""
     first, last = bounds
     among = (*bounds, *context) if of == "time" else ()
     high = value(last, of, digits, among, unit)
     if high == value(first, of, digits, among, unit):
         return high
-    low = value(first, of, digits, among, unit if unit == "%" else "")
+    low = value(first, of, digits, among, unit if unit in ("%", DURATION) or of == "time" else "")
     return f"{low} to {high}"

@@ -134,6 +134,7 @@ def pieces_of(source: Path | bytes, name: str) -> Iterator[bytes]:
 def bounded_pieces(file: _Readable, size: int, name: str) -> Iterator[bytes]:
     """Yield what a decompressor reads from ``size`` bytes; raise if it grows too much."""
     most, found = max(MIN_DECOMPRESSED_BYTES, LARGEST_GROWTH * size), 0
+    # What a header states about the size is not trusted: the text is counted as it comes.
     while piece := file.read(PIECE):
         found += len(piece)
         if found > most:
@@ -167,6 +168,7 @@ def _decompressing(raw: IO[bytes], codec: str) -> Iterator[_Readable]:
     if codec == "xz":
         yield _XzFile(raw)
     elif codec == "zstd":
+        # The standard library has zstd only from Python 3.14 on.
         import pyarrow as pa
 
         with pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd") as file:
@@ -204,7 +206,8 @@ class _XzFile:
         """Return what the stream needs next, possibly nothing; ``None`` after the last stream."""
         given = b""
         if self._stream.eof:
-            # Another stream may follow, after zero bytes.
+            # Another stream may follow, after zero bytes: the format allows padding, and xz files
+            # may be concatenated.
             given = (self._stream.unused_data or self._raw.read(XZ_PIECE)).lstrip(b"\x00")
             self._stream, self._is_new = _xz_stream(), True
         if given or not self._stream.needs_input:
@@ -226,6 +229,7 @@ def _gzip_ratio(head: bytes) -> float:
     """Return the exact ratio for the beginning of a file; it may start with empty members."""
     text, used = b"", 0
     while not text and head.startswith(MARKS["gzip"]):
+        # 31 means a gzip header, and the largest window.
         decompressor = zlib.decompressobj(wbits=31)
         try:
             text = decompressor.decompress(head, PIECE)

@@ -5,11 +5,16 @@ Errors are raised far below the function that knows which of them applies; it se
 of code.
 """
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import ParamSpec, TypeVar
 
 from odefs.exceptions import TableError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 SHOWN = 10
 """Names of tables in a list; the others are counted."""
@@ -28,9 +33,33 @@ def named_as_arguments() -> Iterator[None]:
         _is_python.reset(token)
 
 
+def names_arguments(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function of Python's interface so that its messages name arguments."""
+
+    # Not with contextlib, whose frame a warning would name as that of the caller.
+    @functools.wraps(function)
+    def named(*arguments: P.args, **options: P.kwargs) -> R:
+        with named_as_arguments():
+            return function(*arguments, **options)
+
+    return named
+
+
 def option(name: str, value: str = "") -> str:
     """Return an option, with a value if one is given, as the user writes it."""
     return f"{name}={value}" if _is_python.get() else f"--{name} {value}".rstrip()
+
+
+def list_option(name: str, value: str, typed: str | None = None) -> str:
+    """Return an option that takes several values, with one; ``typed`` is it on the command line."""
+    if _is_python.get():
+        return f"{name}=[{value!r}]"
+    return f"--{name} {value if typed is None else typed}"
+
+
+def missing_option(code: str) -> str:
+    """Return the option that treats a code as missing; a code may start with a minus sign."""
+    return list_option("na", code) if _is_python.get() else f"--na={code}"
 
 
 def has_option(name: str) -> bool:

@@ -60,6 +60,8 @@ def described_content(head: bytes) -> str | None:
         if head.startswith(start):
             return description
     if head.startswith(ZIP):
+        # Excel writes its list of content types first, and OpenDocument demands its media type
+        # there, so that the head of the archive shows them.
         is_workbook = b"[Content_Types].xml" in head or b"opendocument.spreadsheet" in head
         workbook = "an Excel or OpenDocument file: rename it to .xlsx or .ods"
         return workbook if is_workbook else "a zip archive: rename it to .zip"

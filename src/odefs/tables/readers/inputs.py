@@ -33,6 +33,7 @@ def existing_input(path: str | Path) -> Path | bytes | list[Path]:
     if found.is_file():
         return found
     if found.is_fifo():
+        # A pipe can be read only once, but a table is read several times.
         return found.read_bytes()
     parts = _parts(path)
     if parts:
@@ -61,6 +62,8 @@ def suffix_of(source: Path | bytes) -> str:
         return suffix
     with open(source, "rb") as file:
         guess = _guess(file.read(8))
+    # An unknown binary file keeps its suffix, which the error names; an empty one counts as text,
+    # whose reader reports that it is empty.
     return suffix if guess == ".csv" and source.stat().st_size and not is_text(source) else guess
 
 

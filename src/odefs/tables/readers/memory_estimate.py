@@ -102,6 +102,7 @@ def _n_columns(path: str | Path, delimiter: str | None) -> int:
         if parts:
             import pyarrow.parquet as pq
 
+            # Opened here: Arrow would assume that the file name is UTF-8.
             with open(parts[0], "rb") as file:
                 return int(pq.read_metadata(file).num_columns)
         if not Path(path).is_file() or suffix_of(Path(path)) not in (*TEXT, *LINES):
@@ -164,6 +165,7 @@ def _text_bytes(path: Path, count: Callable[[bytes], tuple[int, int]]) -> int:
 def _delimited_cells(head: bytes, delimiter: str | None) -> tuple[int, int]:
     """Count delimiters and line breaks; below the header, cells with a letter are text."""
     mark = _mark(head, delimiter)
+    # Lines of old Macs end in carriage returns.
     head = head if b"\n" in head else head.replace(b"\r", b"\n")
     below = NUMBER_LETTERS.sub(b"", head.partition(b"\n")[2])
     texts = len(LETTERED_CELL.findall(below.replace(mark, b"\n")))

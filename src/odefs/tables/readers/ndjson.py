@@ -41,12 +41,15 @@ def lines_schema(source: Path | BytesIO, name: str, content: Path | bytes) -> "p
     # Check the beginning first: inferring types for thousands of keys takes a minute.
     keys = {found[1] for found in STRING.finditer(head) if found[2]}
     _require_filled(name, max(head.count(b"\n"), 1), len(keys), size)
+    # From all lines: by default polars looks at 100, and fails at a later 1.5 among integers.
     schema = pl.scan_ndjson(source, infer_schema_length=None).collect_schema()
+    # The last line may lack a line break.
     n_outputs = sum(piece.count(b"\n") for piece in _pieces(content)) + 1
     _require_filled(name, n_outputs, sum(_leaves(dtype) for dtype in schema.dtypes()), size)
     n_in_lists = sum(_leaves_in_lists(dtype) for dtype in schema.dtypes())
     if n_in_lists:
-        # Strings may contain braces.
+        # Objects inside lists have empty cells of their own: every object of a list gets the
+        # fields of all others. Strings are removed first, because they may contain braces.
         n_objects = sum(len(LISTED.findall(TEXT.sub(b"", piece))) for piece in _pieces(content))
         _require_filled(name, n_objects, n_in_lists, size)
     return schema

@@ -1,4 +1,4 @@
-"""Table reader: opens a file through polars by its suffix or content.
+"""Table reader: opens a file by its suffix or content, and refuses sheets larger than memory.
 
 Formats are delimited text, parquet, arrow, ndjson and Excel. A folder or glob of parquet files and
 standard input are read as one table (:mod:`odefs.tables.readers.inputs`). Other sources are
@@ -112,6 +112,7 @@ def _open(
     require_content(source, suffix, name)
     if suffix == ".parquet":
         return TextTable(_open_parquet([source], name, folder), (), True)
+    # In parts the content would not fit into memory: a link is made instead (``path_for_scans``).
     if folder is None and isinstance(source, Path):
         source = path_for_polars(source)
     if suffix in TEXT:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from odefs.exceptions import TableError
 from odefs.tables.readers.file_kinds import EXCEL, TEXT
 
+# The last cell of a sheet is XFD1048576.
 MAX_LETTERS, MAX_DIGITS = 3, 7
 _RANGE = re.compile(r"\$?([A-Za-z]+)\$?(\d*):\$?([A-Za-z]+)\$?(\d*)")
 

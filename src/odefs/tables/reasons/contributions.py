@@ -1,7 +1,6 @@
 """Contributions of encoded columns, summed over the columns that they come from."""
 
 from collections.abc import Collection, Sequence
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from odefs.models.base import OutlierModel
 from odefs.tables.columns import Columns
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
-from odefs.tables.messages.values import value
+from odefs.tables.messages.values import duration, value
 
 
 def explain_encoded(
@@ -32,22 +31,22 @@ def explain_encoded(
     cells = np.empty((rows.size, len(names)), dtype=object)
     shown = cells.copy()
     for k, spec in enumerate(encoder.specs_):
-        own = table[spec.name].cells(rows)
+        column = table[spec.name]
+        own = column.cells(rows)
         cells[:, k] = shown[:, k] = own
         if spec.kind == "time" or spec.name in durations:
-            shown[:, k] = [None if cell is None else _time_text(spec, cell) for cell in own]
+            shown[:, k] = [
+                None if cell is None else _time_text(spec, cell, column.zone) for cell in own
+            ]
     found = model.explain(X[rows])
     return by_column(found, encoder.sources, names, cells, ~np.isnan(X[rows]), row_names, shown)
 
 
-def _time_text(spec: ColumnSpec, seconds: Any) -> str:
+def _time_text(spec: ColumnSpec, seconds: Any, zone: str) -> str:
     """A date or time of day as messages have it, or a duration."""
     if spec.kind == "time":
-        return value(seconds, "time", context=(spec.low, spec.high))
-    try:
-        return str(timedelta(seconds=seconds))
-    except OverflowError:
-        return f"{seconds:.6g} s"
+        return value(seconds, "time", context=(spec.low, spec.high), unit=zone)
+    return duration(seconds)
 
 
 def by_column(

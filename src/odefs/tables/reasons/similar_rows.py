@@ -41,7 +41,8 @@ class SimilarRows:
         if rows.size > ORDINARY_SAMPLE:
             rows = np.sort(np.random.default_rng(0).choice(rows, ORDINARY_SAMPLE, replace=False))
         self.rows = rows
-        encoded = X[rows].astype(np.float64)
+        # A missing number is compared as what is usual in its column.
+        encoded = encoder.filled(X[rows])
         with np.errstate(over="ignore", invalid="ignore"):
             spread = np.nan_to_num(encoded.std(axis=0), nan=0.0, posinf=0.0)
         self._scale = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
@@ -51,7 +52,7 @@ class SimilarRows:
 
     def compare(self, X: np.ndarray) -> "ComparedRows":
         """Compare encoded rows with the sample."""
-        scaled = np.clip(X.astype(np.float64) * self._scale, -MAX_DISTANCE, MAX_DISTANCE)
+        scaled = np.clip(self.encoder.filled(X) * self._scale, -MAX_DISTANCE, MAX_DISTANCE)
         n_ordinary, n_features = self._ordinary.shape
         layout = slab_layout(n_ordinary, n_features, self._ordinary.dtype)
         # A row's neighbours must not depend on its block.
@@ -100,6 +101,7 @@ class ComparedRows:
 
 def _squared_distances(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Squared distances of all pairs, added up from the first column to the last."""
+    # No matrix product, whose last bits depend on the number of rows in the block.
     total = np.zeros((rows.shape[0], others.shape[0]))
     for mine, theirs in zip(rows.T, others.T, strict=True):
         difference = mine[:, None] - theirs

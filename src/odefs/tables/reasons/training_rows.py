@@ -16,7 +16,7 @@ from odefs.tables.encoder.encode import RARE, ColumnSpec
 from odefs.tables.reasons.value_positions import ColumnValues, Position
 
 MAX_NUMBERS, MAX_SAMPLE = 257, 256
-"""Most numbers of a column, and most rows of the sample."""
+"""Most numbers of a column, which bound 256 equal shares of it, and most rows of the sample."""
 MIN_HELD, MAX_CELLS = 32, 2**18
 """Of wide tables fewer are held, so that all columns together have about so many cells."""
 ORDERED = ("number", "time")
@@ -56,6 +56,7 @@ def training_rows_of(
     n_held = MAX_CELLS // max(1, len(specs))
     n_numbers, n_sample = (max(MIN_HELD, min(most, n_held)) for most in (MAX_NUMBERS, MAX_SAMPLE))
     columns = {spec.name: _summary(spec, table[spec.name], n_numbers) for spec in specs}
+    # With groups, usual values are those of the group, which the encoder holds.
     rows = np.flatnonzero(ordinary) if table.groups is None else np.empty(0, dtype=np.intp)
     if rows.size > n_sample:
         rows = np.sort(np.random.default_rng(0).choice(rows, n_sample, replace=False))

@@ -28,10 +28,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 RESULT_NAMES = (
-    *("row", "line", "score", "rank", "percentile", "p_value", "agreement", "outlier", "reasons"),
+    *("row", "line", "score", "rank", "percentile", "p_value", "agreement", "outlier", "kind"),
+    "reasons",
 )
 LEAST_RESULTS = 5
 """Row, score, rank, percentile and flag are always present."""
+
+KindNames = Callable[[np.ndarray, Sequence[Sequence[Reason]]], list[str | None]]
+"""Names the kinds of rows, given by their numbers in the table and reasons; ``None`` for rows that
+are not flagged."""
 
 
 def result_batches(
@@ -41,10 +46,12 @@ def result_batches(
     with_data: bool = False,
     folds: bool = False,
     spells: bool = False,
+    kinds: KindNames | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield the result columns batch by batch, one entry per row in table order.
 
-    ``reasons`` is "flagged", "all" or "none"; ``with_data`` adds the columns of the table.
+    ``reasons`` is "flagged", "all" or "none"; ``with_data`` adds the columns of the table. Kinds
+    of outliers are a column if ``kinds`` names them and there are reasons.
     ``folds`` is for formats with case-insensitive column names, such as Excel; ``spells`` is for
     formats without booleans, in which flags are "yes" and "no".
     """
@@ -53,6 +60,7 @@ def result_batches(
     named = shown_id(found)
     line = table.line_column
     own = table.names if with_data else []
+    # Columns that the model does not use are read only for ``with_data``.
     used = [] if reasons == "none" else found.encoder.input_columns
     for start, frame in table.batches(_read_columns(table, named, line, *used, *own)):
         rows = slice(start, start + len(frame))
@@ -64,7 +72,7 @@ def result_batches(
             "rank": np.asarray(ranks[rows]),
             **_measures(found, rows),
             "outlier": as_yes_no(flags) if spells else flags,
-            "reasons": _reason_texts(found, frame, rows, _explained_rows(flags, reasons)),
+            **_explanations(found, frame, rows, _explained_rows(flags, reasons), kinds),
         }
         names = None if named is None else _names(frame, named)
         yield arranged(found, names, results, {name: frame[name] for name in own}, folds)
@@ -116,26 +124,42 @@ def _names(frame: Any, id: str) -> "pa.ChunkedArray | pl.Series":
     )
 
 
-def _reason_texts(
-    found: TableDetection, frame: object, rows: slice, wanted: np.ndarray | None
-) -> "pl.Series | None":
-    """Return the reasons of the ``wanted`` rows of a batch as text; missing for other rows."""
+def _explanations(
+    found: TableDetection,
+    frame: object,
+    rows: slice,
+    wanted: np.ndarray | None,
+    kinds: KindNames | None,
+) -> "dict[str, pl.Series]":
+    """Return kinds and reasons of the ``wanted`` rows of a batch; missing for other rows."""
     if wanted is None:
-        return None
+        return {}
     n_rows = rows.stop - rows.start
-    if not wanted.size:
-        return text_array([None] * n_rows)
+    reasons = _reasons(found, frame, rows, wanted) if wanted.size else []
+    texts = {"reasons": text_array(reason_cells(found.hidden, n_rows, wanted, reasons))}
+    if kinds is None:
+        return texts
+    named: list[str | None] = [None] * n_rows
+    for row, name in zip(wanted.tolist(), kinds(wanted + rows.start, reasons), strict=True):
+        named[row] = name
+    return {"kind": text_array(named)} | texts
+
+
+def _reasons(
+    found: TableDetection, frame: object, rows: slice, wanted: np.ndarray
+) -> list[list[Reason]]:
+    """Return the reasons of the ``wanted`` rows of a batch, with usual values for texts only."""
     find = partial(found.finder.reasons, needs_usual=messages.needs_usual)
     if found.part is None:
         with stage("explaining"):
             report_progress(0, 0)
-            reasons = find(found.table, found.X, found.scores, wanted)
-    else:
-        encoder = found.encoder
-        read = encoder.recognised(columns_of(frame, encoder.is_used), found.formats).take(wanted)
-        scores = np.asarray(found.part.scores[rows])[wanted]
-        reasons = find(read, encoder.encode_table(read), scores, np.arange(wanted.size))
-    return text_array(reason_texts(found.hidden, n_rows, wanted, reasons))
+            return find(found.table, found.X, found.scores, wanted)
+    encoder = found.encoder
+    batch = encoder.recognised(columns_of(frame, encoder.is_used), found.formats)
+    # Text of one batch may have a single offset, and the table several.
+    read = batch.take(wanted).in_zones_of(found.table)
+    scores = np.asarray(found.part.scores[rows])[wanted]
+    return find(read, encoder.encode_table(read), scores, np.arange(wanted.size))
 
 
 def text_array(cells: Sequence[str | None]) -> "pl.Series":
@@ -186,13 +210,13 @@ def _free(name: str, taken: set[str], same: Callable[[str], str]) -> str:
     return name
 
 
-def reason_texts(
+def reason_cells(
     hidden: frozenset[str], n_rows: int, rows: np.ndarray, reasons: Iterable[Sequence[Reason]]
 ) -> list[str | None]:
-    """Return a text for each row in ``rows``, ``None`` for the others."""
+    """Return a text for each row in ``rows``, ``None`` for the others and without reasons."""
     texts: list[str | None] = [None] * n_rows
     for row, found in zip(rows, reasons, strict=True):
-        texts[row] = "; ".join(messages.reason_texts(found, hidden))
+        texts[row] = "; ".join(messages.reason_texts(found, hidden)) or None
     return texts
 
 

@@ -29,6 +29,7 @@ cannot represent them."""
 WHOLE_NUMBERS = 2**53
 """Cells are doubles: larger integers would lose digits."""
 FIRST_DATE, LAST_DATE = date(1900, 1, 1), date(9999, 12, 31)
+"""Excel has no dates outside of these; others are written as text."""
 ISO = "%Y-%m-%dT%H:%M:%S%.f%:z"
 
 
@@ -89,6 +90,7 @@ def write_sheet(frame: "pl.DataFrame", file: BinaryIO, path: Path) -> tuple[Note
                 frame.write_excel(workbook, sheet, autofit=False)
             except Warning as error:
                 raise TableError(f"{path}: cannot be written ({error}).") from error
+        # Over the blank cells that ``_held`` has left: the column has to stay one of numbers.
         for row, column, text in infinite:
             sheet.write_string(row + 1, column, text)
         # Quoted as if typed after an apostrophe: it stays text when someone edits the cell.
@@ -108,6 +110,8 @@ def unique_excel_names(names: Sequence[str]) -> list[str]:
     """
     found: dict[str, str] = {}
     tried: Counter[str] = Counter()
+    # Excel compares names of a table without case, and repairs or refuses files with control
+    # characters or more than 255 units in them.
     for number, name in enumerate(names, 1):
         held = _cut_text(name.translate(NO_XML), LONGEST_NAME) or f"Column{number}"
         free = held

@@ -96,11 +96,13 @@ def write_table(
         if suffix.endswith(".xlsx"):
             import polars as pl
 
-            # Cells of a workbook have types: text is never run as a formula.
+            # All at once, since a table larger than memory is refused (``refuse_large``). Cells of
+            # a workbook have types: text is never run as a formula.
             return write_sheet(spreadsheet_frame(pl.concat(list(frames)), raw=True), file, path)
         if suffix.endswith((".parquet", ".arrow", ".feather")):
             _write_columns(file, suffix, frames)
         elif suffix.endswith(".gz"):
+            # Without name and time, so that the same table gives the same bytes.
             with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
                 _write_text(compressed, suffix, frames, excel, raw)
         else:
@@ -214,6 +216,7 @@ def _held_type(kind: "pa.DataType") -> "pa.DataType":
 
 
 def _without_surrogates(text: str) -> str:
+    # Through UTF-16, in which a pair of surrogates becomes the character that it stands for.
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

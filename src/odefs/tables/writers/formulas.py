@@ -49,6 +49,7 @@ def is_own(names: Sequence[str], first_row: Sequence[str] | None) -> bool:
             place += 1
         elif is_required:
             return False
+    # The names alone are not enough: the first row must have a flag as odefs writes it.
     return first_row is None or tuple(first_row[place - 1 : place]) in [
         (flag,) for flag in OWN_FLAGS
     ]
@@ -96,6 +97,7 @@ def formula_cells(frame: "pl.DataFrame") -> Iterator[tuple[int, int, str]]:
 def _is_formula(text: str, apostrophes: str) -> bool:
     if not re.match(f"{apostrophes}[{STARTS}]", text):
         return False
+    # Not ``$``, which in Python also matches before a final line break; in polars it does not.
     return not re.fullmatch(apostrophes + SIGNED, text)
 
 

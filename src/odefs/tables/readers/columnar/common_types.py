@@ -179,6 +179,7 @@ def _cast(column: "pa.ChunkedArray", kind: "pa.DataType") -> "pa.ChunkedArray":
         return (
             column.cast(kind, safe=False)
             if floats is None
+            # NaN is what ``floats_of`` returns for missing cells.
             else pa.chunked_array([pa.array(floats, from_pandas=True)])
         )
     if (
@@ -186,6 +187,8 @@ def _cast(column: "pa.ChunkedArray", kind: "pa.DataType") -> "pa.ChunkedArray":
         and column.type.unit == "ns"
         and kind == pa.timestamp("us", column.type.tz)
     ):
+        # Arrow's own cast raises an error if digits are lost, or else rounds towards zero: times
+        # before 1970 would differ from those that polars reads.
         nano = column.cast(pa.int64())
         micro = pc.divide(nano, 1000)  # towards zero
         column = pc.subtract(micro, pc.less(nano, pc.multiply(micro, 1000)).cast(pa.int64()))

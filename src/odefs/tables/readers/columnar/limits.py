@@ -65,6 +65,7 @@ def _require_modest_text(
     # A dot does not imply nesting: it may be part of a name.
     flat = {leaf.path for leaf in leaves if leaf.name == leaf.path}
     for column, worst, largest in _dictionary_columns(metadata):
+        # Only if the worst case exceeds the limit is the column read, which takes time.
         if worst > most and column in flat:
             _require_total(_from_parquet(source, column), most, name, column)
         elif worst > most:
@@ -140,6 +141,7 @@ def _from_arrow(source: Path | bytes, k: int) -> Iterator["pa.Array"]:
 def _from_parquet(source: Path | bytes, column: str) -> Iterator["pa.Array"]:
     import pyarrow.parquet as pq
 
+    # As a dictionary: each string is decoded once, however many rows refer to it.
     with (
         _opened(source) as file,
         pq.ParquetFile(file, read_dictionary=[column], pre_buffer=False) as table,

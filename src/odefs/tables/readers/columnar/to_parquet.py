@@ -48,6 +48,7 @@ def without_wide_integers(rows: "pl.LazyFrame") -> "pl.LazyFrame":
 def _narrowed(rows: "pl.LazyFrame", wide: Sequence[int], names: Sequence[str]) -> "pl.LazyFrame":
     import polars as pl
 
+    # By position, because polars expands names such as ``^a.*$``.
     bounds = [getattr(pl.nth(k), of)().alias(f"{of} {k}") for k in wide for of in ("min", "max")]
     found = rows.select(bounds).collect(engine="streaming").row(0, named=True)
     casts = []
@@ -87,6 +88,7 @@ def write_batches(
                 )
             if batch.num_rows:
                 writer.write_batch(batch)
+            # The total is not known; the call only shows that the run goes on.
             report_progress(0, 0)
 
 

@@ -38,6 +38,7 @@ UNNAMED = re.compile(r"__UNNAMED__\d+")
 
 def first_row_as_header(read: Options) -> "pl.DataFrame":
     """Read a sheet under the names in its first row that is not blank, with its blank rows."""
+    # With empty columns, so that the positions of columns are those of ``text_grid``.
     read = read | {"drop_empty_cols": False}
     try:
         frame = _cells(read)
@@ -75,6 +76,7 @@ def cells_at(read: Options, layout: Layout, width: int) -> "pl.DataFrame":
         "header_row": None,
         "skip_rows": layout.first_row,
         "n_rows": layout.last_row - layout.first_row + 1,
+        # Any names that polars does not expand as patterns; the real ones are set by the caller.
         "column_names": [f"\x1f{k}" for k in range(width)],
     }
     frame = _cells(read | {"drop_empty_cols": False, "read_options": options})
@@ -165,6 +167,7 @@ def _read_all(read: Options) -> tuple["pl.DataFrame", "PolarsTypes"]:
     """
     import polars as pl
 
+    # Each error names one column, so a sheet may be read several times.
     text: PolarsTypes = {}
     while True:
         try:

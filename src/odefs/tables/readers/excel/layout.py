@@ -47,6 +47,7 @@ def is_plain(frame: "pl.DataFrame") -> bool:
     blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if blank.any():
         return False
+    # Numbers below a unit, or above a note, make a column of text.
     if any(_starts_otherwise(series) for series in frame if series.dtype == pl.String):
         return False
     return not _is_note_or_total(frame.row(-1))

@@ -1,4 +1,4 @@
-"""Memory limits for Excel files.
+"""Memory limits for Excel files relative to their size; `open` compares with the free memory.
 
 A file is decompressed once, within bounds, before it is passed to a reader: the result is the
 memory that a sheet would take, or an error. Only parts that a reader opens for the sheet count:
@@ -100,6 +100,8 @@ def is_zipped(source: Path | bytes) -> bool:
         return file.read(len(ZIP)) == ZIP
 
 
+# The estimate of the memory and the reader both need the result. Size and time of change are
+# arguments, so that a file that has changed is scanned again.
 @lru_cache(maxsize=4)
 def _scanned(path: Path, size: int, changed: int, sheet: str | None) -> int:
     with open(path, "rb") as file:
@@ -118,6 +120,7 @@ def _largest(archive: zipfile.ZipFile, most: int, sheet: str | None) -> int:
     parts = archive.infolist()
     names = _listed(archive, parts, sheet)
     lengths, taken, largest = np.empty(0, dtype=np.int64), 0, 0
+    # Shared strings come first: a cell takes as much memory as the string that it refers to.
     for part in sorted(parts, key=lambda part: part.filename.lower() != STRINGS):
         name = part_name(part)
         if name not in names:
@@ -182,6 +185,8 @@ def part_content(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
 
 def part_pieces(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
     """Decompress a part to its end, whatever length the file states; pieces end before tags."""
+    # The zip module stops reading at the length that the archive's directory states. A crafted
+    # file may state too little, and the rest would not be counted.
     part.file_size = UNKNOWN_LENGTH
     with archive.open(part) as file:
         rest = b""

@@ -57,6 +57,8 @@ class OdsScan:
                 self._add_cell(tag)
 
     def _add_cell(self, tag: bytes) -> None:
+        # Spreadsheet programs end rows with a blank cell that is repeated up to the last column of
+        # the sheet, so blank cells count only if a cell follows.
         repeats = _repeats(tag)
         self._width += repeats
         if not _is_closed(tag) or VALUE.search(tag):
@@ -85,7 +87,9 @@ class OdsScan:
 def _repeats(tag: bytes) -> int:
     if b"repeated" not in tag:
         return 1
-    return max((int(number[-18:]) for number in REPEATED.findall(tag)), default=1)
+    # The leading digits: Python refuses to parse more than 4,300, and 19 exceed every limit.
+    counts = (int(number.lstrip(b"0")[:19] or b"0") for number in REPEATED.findall(tag))
+    return max(counts, default=1)
 
 
 def _is_closed(tag: bytes) -> bool:

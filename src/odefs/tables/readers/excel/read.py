@@ -99,6 +99,8 @@ def _later_table(
 
 def _read(source: Path | bytes, sheet: str | None, options: SheetOptions) -> SheetTable:
     require_modest(source, sheet)
+    # Types from all rows: fastexcel makes later cells that do not fit the type of the first rows
+    # missing. Blank rows stay, so that rows have the numbers of the sheet.
     read: Options = {"source": source, "infer_schema_length": None, "drop_empty_rows": False}
     if sheet:
         read["sheet_name"] = sheet

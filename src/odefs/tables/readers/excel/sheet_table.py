@@ -5,7 +5,7 @@ otherwise the table is found in the cells (:mod:`odefs.tables.readers.excel.layo
 alone. Types are inferred from all rows (:mod:`odefs.tables.readers.excel.cells`).
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -91,10 +91,15 @@ class SheetTable:
         if not is_text or not 0 < self.frame.height <= MAX_EXPLAINING_ROWS:
             return False
         columns = [series.drop_nulls().to_list() for series in self.frame]
-        if any(cells and all(map(is_value, map(cleaned, cells))) for cells in columns):
+        if any(map(_are_values, columns)):
             return False
         cells = [cleaned(cell) for column in columns for cell in column]
         return sum(map(is_sentence, cells)) >= SENTENCE_SHARE * len(cells)
+
+
+def _are_values(cells: Sequence[str]) -> bool:
+    """Whether the cells of a column of text are all numbers, dates, times or booleans."""
+    return bool(cells) and all(map(is_value, map(cleaned, cells)))
 
 
 def read_sheet_table(read: Options, options: SheetOptions) -> SheetTable:
@@ -122,10 +127,9 @@ def _found_table(read: Options, options: SheetOptions, frame: "pl.DataFrame | No
     if not place.is_given and is_prose(grid, layouts):
         raise NoTableError("contains text, not a table")
     if not layouts:
-        if frame is not None and frame.width == 1:
-            return _named(frame, options.names(frame.columns))
-        raise NoTableError("has no table in the given place")
+        return _only_column(options, frame)
     layout = layouts[0]
+    # Saves a third reading of the sheet, after those with a header and as text.
     if frame is not None and frame.width == width and _is_all(grid, layout):
         rows = frame[:, list(layout.columns)]
     else:
@@ -134,6 +138,13 @@ def _found_table(read: Options, options: SheetOptions, frame: "pl.DataFrame | No
     others = [range_of(one, offset) for one in layouts[1:]]
     around = layout_notes(grid, layouts, others, names.used)
     return _named(rows, names, (*around, *_row_note(rows, layout.first_row)))
+
+
+def _only_column(options: SheetOptions, frame: "pl.DataFrame | None") -> SheetTable:
+    """Return the column of a sheet of one column; raise :class:`NoTableError` for others."""
+    if frame is not None and frame.width == 1:
+        return _named(frame, options.names(frame.columns))
+    raise NoTableError(f"has no table{' in the given place' if options.place.is_given else ''}")
 
 
 def _named(frame: "pl.DataFrame", names: ColumnNames, around: tuple[Note, ...] = ()) -> SheetTable:

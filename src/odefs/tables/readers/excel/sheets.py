@@ -63,6 +63,7 @@ def choose_sheet(source: Path | bytes, given: str | None) -> str | None:
     sheets = sheets_of(source)
     if any(sheet.name == given for sheet in sheets):
         return given
+    # A sheet named 2 was found above: names come before numbers.
     if given.isdecimal() and 0 < int(given[:9]) <= len(sheets):
         return sheets[int(given) - 1].name
     names = listed_names([sheet.name for sheet in sheets])
@@ -124,6 +125,7 @@ def _parsed(
     relations: bytes,
     counts_cells: bool,
 ) -> list[Sheet] | None:
+    # A document type may declare entities, which readers treat differently.
     if b"<!" in workbook or b"<!" in relations:
         return None
     try:

@@ -25,10 +25,11 @@ FREE_TEXT_LENGTH = 64
 
 PREFIX = re.compile(rb"<(/?)[^\s<>:/\"'=]+:")
 REFERENCE = re.compile(rb"([\s\"'])r\s*=\s*([\"'])([^\"']*)\2")
-OWN_REFERENCE = re.compile(rb"[\s\"']r=\"([A-Za-z]*)(\d+)\"")
+OWN_REFERENCE = re.compile(rb"(?<=[\s\"'])r=\"([A-Za-z]*\d+)\"")
 LONGEST_REFERENCE = 10
 """Length of XFD1048576."""
 PADDING = 32
+"""Zero bytes behind the XML, so that looking a few bytes beyond a tag stays inside the array."""
 
 
 @dataclass
@@ -131,23 +132,23 @@ class SheetScan:
 
         ``length`` is that of ``<`` and the tag's name.
         """
+        # Nearly all tags start with r="...". Only the others, with further attributes before it,
+        # are searched one by one.
         bare = (a[places + length] == ord(">")) | (a[places + length] == ord("/"))
         usual = (a[places + length + 1] == ord("r")) & (a[places + length + 2] == ord("="))
-        column, row, ended = _parsed(a, places[usual] + length + 4)
-        if row.size:
-            self._extend(int(row.max()), int(column.max()), bool(ended.all()), filled)
-        others = places[~(usual | bare)]
-        n_found = int(usual.sum())
-        for place in others.tolist():
+        n_found, searched = int(usual.sum()), []
+        for place in places[~(usual | bare)].tolist():
             # Not up to the next ">", which may be inside quotes.
             end = xml.find(b"<", place + 1)
-            if (
-                found := OWN_REFERENCE.search(xml, place, end if end >= 0 else len(xml))
-            ) is not None:
-                n_found += 1
-                letters = found[1].upper()[-8:]
-                column_number = sum((c - 64) * 26**k for k, c in enumerate(letters[::-1]))
-                self._extend(int(found[2][-18:]), column_number, True, filled)
+            tag = place, end if end >= 0 else len(xml)
+            # All of them, since the first may be inside quotes too.
+            found = [one.start(1) for one in OWN_REFERENCE.finditer(xml, *tag)]
+            n_found += bool(found)
+            searched += found
+        starts = np.concatenate([places[usual] + length + 4, np.array(searched, dtype=np.intp)])
+        column, row, ended = _parsed(a, starts)
+        if row.size:
+            self._extend(int(row.max()), int(column.max()), bool(ended.all()), filled)
         return n_found
 
     def _extend_values(self, a: np.ndarray, tags: np.ndarray, filled: np.ndarray) -> None:
@@ -173,6 +174,7 @@ class SheetScan:
 
     def _refer(self, a: np.ndarray, tags: np.ndarray) -> None:
         """Add strings that cells refer to: ``t="s"``, and the string's index in the next tag."""
+        # A cell of a few bytes may refer to a string of 32,767 characters, and so may all others.
         found = np.flatnonzero(a == ord("s"))
         found = found[(found > 3) & ((a[found + 1] == ord('"')) | (a[found + 1] == ord("'")))]
         found = found[(a[found - 1] == a[found + 1]) & (a[found - 3] == ord("t"))]
@@ -185,6 +187,7 @@ class SheetScan:
 
 def _normalised(xml: bytes) -> tuple[bytes, np.ndarray, np.ndarray]:
     """Return XML without prefixes and with usual references, as an array, and its tags."""
+    # Files of spreadsheet programs need no change; ``<x:c r = 'A1'>`` is valid XML all the same.
     a = _as_array(xml)
     tags = np.flatnonzero(a == ord("<"))
     if _has_prefixes(a, tags) or _has_unusual(a):
@@ -247,7 +250,8 @@ def _are_closed(a: np.ndarray, places: np.ndarray) -> np.ndarray:
 def _parsed(a: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Parse references such as ``AB12`` to column and row; whether they end in time."""
     window = np.lib.stride_tricks.sliding_window_view(a, LONGEST_REFERENCE + 1)[start].T
-    column, row = np.zeros(start.size, dtype=np.int32), np.zeros(start.size, dtype=np.int32)
+    # 64 bits: a window of letters or of digits only is a number beyond 32 bits.
+    column, row = np.zeros(start.size, dtype=np.int64), np.zeros(start.size, dtype=np.int64)
     inside = np.ones(start.size, dtype=bool)
     for c in np.ascontiguousarray(window):
         letter, digit = (c & 0x5F) - np.uint8(ord("A") - 1), c - np.uint8(ord("0"))

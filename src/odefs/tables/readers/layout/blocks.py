@@ -79,6 +79,7 @@ def _starts_table(grid: Grid, table: range, band: range) -> bool:
     """Whether rows below a blank row have a header of their own, or other columns."""
     if _is_sparse(grid, band):
         return False
+    # Columns without a common one cannot be those of the same table.
     before, here = (grid.filled[rows.start : rows.stop].any(axis=0) for rows in (table, band))
     if not (before & here).any():
         return True
@@ -108,6 +109,7 @@ def _side_by_side(grid: Grid, rows: range) -> Iterator[Block]:
         len(part) > 1 and extent is not None for part, extent in zip(parts, extents, strict=True)
     ]
     chosen = [extent for extent, is_one in zip(extents, is_table, strict=True) if is_one]
+    # Parts with the same rows are one table with a blank column in it.
     if len(chosen) < 2 or len(set(chosen)) == 1:
         yield Block(rows.start, rows.stop - 1, parts[0].start, parts[-1].stop - 1)
         return

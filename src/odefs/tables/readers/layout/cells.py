@@ -84,6 +84,7 @@ def is_value(cell: str | None) -> bool:
 
 def is_year(cell: str | None) -> bool:
     """Whether the cell is a year, which is a value but also a usual name of a column."""
+    # Cut: ``int`` raises an error for texts of more than 4,300 digits.
     return cell is not None and cell.isdecimal() and FIRST_YEAR <= int(cell[:9]) <= LAST_YEAR
 
 

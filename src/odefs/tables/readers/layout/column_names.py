@@ -63,6 +63,7 @@ def numbered(n_columns: int) -> tuple[str, ...]:
 
 
 def _unique(given: Sequence[str], expected: Collection[str]) -> Iterator[str]:
+    # Names of the file come first: ``price (2)`` may be one of them.
     taken = {name for name in given if name.strip()}
     seen: set[str] = set()
     tried: Counter[str] = Counter()

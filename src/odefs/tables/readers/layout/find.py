@@ -108,6 +108,7 @@ def _header(
     known = _expected_row(grid, block, expected)
     if known is not None:
         return (known,), True
+    # Titles, and lines such as "Author: Ann" above a table, have fewer cells than its rows.
     usual = float(np.quantile(counts[counts > 0], 0.75))
     row = block.first_row + int(np.argmax(counts >= max(2.0, usual / 2)))
     return _header_rows(grid, block, row), False
@@ -159,6 +160,7 @@ def _names_groups_of(grid: Grid, block: Block, upper: int, lower: int) -> bool:
     if not lines.may_be_header:
         return False
     grouped = [block.first_column + k for k in lines.grouped]
+    # Years may be names below groups, or the first row of a column of years.
     if lines.has_grouped_years and any(is_year(grid.cell(lower + 1, k)) for k in grouped):
         return False
     later = range(lower + 1, block.last_row + 1)
@@ -258,6 +260,7 @@ def _is_total_row(
         return False
     if not is_total(cells[place]):
         return False
+    # "Total" may also be one of the categories of the column.
     above = range(max(first, row - 1000), row)
     return all(grid.cell(k, columns[place]) != cells[place] for k in above)
 

@@ -59,6 +59,7 @@ class HeaderLines:
 
     def _covers_gaps(self) -> bool:
         """Whether all named columns without a cell above, but for the first, are in a group."""
+        # The first column often has no cell above, as the item in a table of north and south.
         gaps = (k for k, cell in enumerate(self.above) if cell is None)
         return all(k in self.grouped for k in gaps if k > self._first and self.below[k] is not None)
 

@@ -38,6 +38,7 @@ WEB_PAGES = ("text/html", "application/xhtml+xml")
 IN_ADDRESSES = ":/?#[]@!$&'()*+,;=%~"
 """Characters of an address that are not encoded; encoded ones stay as they are."""
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+"""As in the tools of AWS, the variable of the service takes precedence."""
 
 
 def download(address: str, name: str, folder: Path) -> Path:
@@ -71,6 +72,7 @@ def _download_page(address: str, name: str, folder: Path) -> Path:
             target = folder / f"download{copied_suffix(file)}"
             _copy(answer.read, target, size, name)
             return target
+    # Errors are not chained: the address in them may have a signature or a token.
     except urllib.error.HTTPError as error:
         raise TableError(f"{name}: the server answered {error.code} ({error.reason}).") from None
     except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
@@ -207,6 +209,7 @@ def _copy_objects(
 
 
 def _is_parquet(file: str) -> bool:
+    # Spark and Hive mark files that are not part of the table with a leading dot or underscore.
     return file.lower().endswith(".parquet") and not file.startswith((".", "_"))
 
 

@@ -30,6 +30,7 @@ WHERE table_catalog = current_database() ORDER BY 1
 AS_TEXT = ("INTERVAL", "TIME WITH TIME ZONE", "BIT", "VARINT", "BIGNUM")
 """Types that parquet does not have."""
 AS_FLOAT = ("HUGEINT", "UHUGEINT")
+"""Integers of up to 39 digits, one more than Arrow's decimals have; ``sum`` returns them."""
 
 
 def duckdb_to_parquet(

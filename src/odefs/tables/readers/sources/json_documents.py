@@ -117,6 +117,7 @@ def _columns(value: Record) -> dict[str, list[Json]] | None:
 
 def _cells(content: Json) -> list[Json] | None:
     """Return the cells of a column: an array, or an object with the keys "0", "1", ..."""
+    # ``DataFrame.to_json`` of pandas writes columns as objects by default.
     if isinstance(content, dict) and list(content) == [str(k) for k in range(len(content))]:
         content = list(content.values())
     if not isinstance(content, list) or any(isinstance(cell, dict) for cell in content):

@@ -64,6 +64,7 @@ def _kind_of_content(path: Path, suffix: str) -> Kind:
         head = beginning(path, HEAD_BYTES)
     except OSError:
         return "file"  # the reader reports what is wrong
+    # An empty file is a valid SQLite database without tables.
     if head.startswith(SQLITE) or (not head and suffix in DATABASES):
         return "sqlite"
     if head[DUCKDB_START:].startswith(DUCKDB):

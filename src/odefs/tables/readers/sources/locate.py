@@ -121,6 +121,7 @@ def _converted(
 
             duckdb_to_parquet(path, shown, table, query, target)
         else:
+            # The digest that identifies the table is that of the document, not of the lines.
             return replace(source, path=str(_lines(path, shown, folder, table)), origin=path)
     return replace(source, path=str(target))
 
@@ -140,6 +141,7 @@ def _lines(source: Path, shown: str, folder: Path, table: str | None) -> Path:
         return source
     target = folder / "table.ndjson"
     if is_lines:
+        # Copied, because the suffix decides how a file is read.
         shutil.copyfile(source, target)
     else:
         records_to_lines(source, shown, target, table)

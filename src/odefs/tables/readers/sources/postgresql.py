@@ -60,6 +60,7 @@ def postgresql_to_parquet(
         with dbapi.connect(_with_timeout(address)) as opened, opened.cursor() as cursor:
             cursor.execute("SET TRANSACTION READ ONLY")
             rows = f"{as_subquery(query)} AS t" if query else _chosen(cursor, name, table)
+            # Without rows, to learn names and types: some must be converted by the server.
             cursor.execute(f"SELECT * FROM {rows} LIMIT 0")
             schema = cursor.fetch_arrow_table().schema
             require_names(schema.names, name)
@@ -110,6 +111,7 @@ def _with_timeout(address: str) -> str:
     # The driver knows schemes in lower case only, and would quote the address.
     scheme, mark, rest = address.partition("://")
     address = f"{scheme.lower()}{mark}{rest}"
+    # By default libpq waits for a server without a limit.
     if "connect_timeout=" in address:
         return address
     return f"{address}{'&' if '?' in address else '?'}connect_timeout={CONNECT_SECONDS}"
@@ -132,6 +134,7 @@ def _column(field: "pa.Field") -> str:
     kind = metadata.get(b"POSTGRESQL:type") or metadata.get(b"ADBC:postgresql:typname")
     name = quoted(field.name)
     if kind in NUMBERS:
+        # The driver passes numeric as text, and PostgreSQL casts money to numeric only.
         return f"{name}::numeric::float8 AS {name}"
     # The driver passes types of its own as bytes.
     is_own = b"ADBC:postgresql:typname" in metadata or re.search("extension|interval", str(field))

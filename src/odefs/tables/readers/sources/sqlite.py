@@ -44,7 +44,10 @@ def sqlite_to_parquet(
     try:
         with closing(_connected(address)) as opened:
             opened.set_progress_handler(watch, STEPS)
+            # SQLite does not check the encoding of text, and Python raises an error for bytes that
+            # are not UTF-8.
             opened.text_factory = lambda text: text.decode(errors="replace")
+            # Views of a crafted file must not call functions with side effects.
             opened.execute("PRAGMA trusted_schema = OFF")
             # Both passes see the same rows, also while others write.
             opened.execute("BEGIN")

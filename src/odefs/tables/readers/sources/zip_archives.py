@@ -50,6 +50,7 @@ def _extract(
     target = folder / f"table{copied_suffix(member.filename)}"
     # The directory of the archive may claim any size of a member.
     size = min(size, member.compress_size)
+    # Copied to a name of our own: the name in the archive may be a path such as ``../../x``.
     with archive.open(member) as file, open(target, "wb") as out:
         for piece in bounded_pieces(file, size, name):
             out.write(piece)

@@ -18,6 +18,7 @@ from odefs.tables.readers.text.header import Header, copied_under_names, under_n
 if TYPE_CHECKING:
     import polars as pl
 
+# polars compares cells with these as they are, so every spelling is listed.
 NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "-", "?", "#N/A"]
 HEAD_ROWS = 10_000
 COPIED_BYTES = 2**20
@@ -73,6 +74,7 @@ class FiledCells(TextCells):
             plain, separator=dialect.separator, null_values=NULLS, infer_schema=False
         )
         sink_parquet(rows, path)
+        # While the copy exists: the parquet file has text only.
         types = _first_types(plain, dialect)
         if plain != source:
             plain.unlink()
@@ -83,6 +85,7 @@ class FiledCells(TextCells):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        # With ``pre_buffer``, pyarrow's default, the whole file would end up in memory.
         with pq.ParquetFile(self.path, pre_buffer=False) as file:
             for batch in file.iter_batches(batch_size=row_group_rows(file.metadata.num_columns)):
                 frame = pl.from_arrow(pa.Table.from_batches([batch]))
@@ -90,6 +93,7 @@ class FiledCells(TextCells):
                 # polars renames columns with an empty name.
                 frame.columns = batch.schema.names
                 yield frame
+            # A header without rows has no batch, but the table still has columns.
             if not file.metadata.num_rows:
                 yield pl.DataFrame(schema=dict.fromkeys(file.schema_arrow.names, pl.String))
 
@@ -126,6 +130,7 @@ def _read_csv(source: Path | bytes, dialect: Dialect, n_rows: int | None = None)
         infer_schema=n_rows is not None,
         infer_schema_length=n_rows,
         n_rows=n_rows,
-        # polars also inspects some later rows, which may have other types.
+        # polars also inspects some later rows, which may have other types. Errors do not lose
+        # cells: only the types of this frame are used, and every cell is checked against them.
         ignore_errors=n_rows is not None,
     )

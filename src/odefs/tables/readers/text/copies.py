@@ -82,6 +82,7 @@ def _copy_decoded(content: BinaryIO, out: BinaryIO, plan: TextPlan) -> None:
     writer = io.TextIOWrapper(out, plan.encoding, newline="")
     for number, line in enumerate(text):
         writer.write(_line(line, number, plan))
+    # A wrapper that is garbage collected closes the stream below it, which the caller still needs.
     writer.flush()
     writer.detach()
     text.detach()
@@ -97,6 +98,8 @@ def _copy_rest(content: BinaryIO, out: BinaryIO, left: int | None) -> None:
 def _raw_line(raw: bytes, number: int, plan: TextPlan) -> bytes:
     if not (number in plan.blank or number in plan.replaced or plan.by_spaces):
         return raw
+    # Bytes that are not valid in the encoding of the head are kept: the whole file is decoded
+    # later, possibly in another encoding.
     line = raw.decode(plan.encoding, errors="surrogateescape")
     line = line.removeprefix("\ufeff") if not number else line
     return _line(line, number, plan).encode(plan.encoding, errors="surrogateescape")
@@ -123,6 +126,7 @@ def _written(fields: Sequence[str], separator: str) -> str:
 
 def _end(source: Path | bytes, plan: TextPlan) -> tuple[int | None, tuple[Note, ...]]:
     """Return the byte at which notes below the table begin, if there are any, and a note."""
+    # The places of lines are counted in bytes. In a table of one column a note looks like a cell.
     if plan.encoding not in BYTEWISE or plan.width < 2:
         return None, ()
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
@@ -141,21 +145,18 @@ def _note_lines(lines: Sequence[tuple[int, str]], plan: TextPlan) -> list[tuple[
     """Return the last lines that are notes, with their places in the file.
 
     Short lines of text also belong to the notes if an empty line or a note with a mark, such as
-    ``Source: ...``, is above them. If many lines are empty they say nothing.
+    ``Source: ...``, is above them.
     """
     cut: list[tuple[int, str]] = []
     short: list[tuple[int, str]] = []
-    is_dense = 4 * sum(not text.strip() for _, text in lines) < len(lines)
+    below_empty = _below_empty(lines)
     for place in range(len(lines) - 1, max(0, len(lines) - EXAMINED_LINES), -1):
         offset, text = lines[place]
         if not text.strip():
             continue
-        above = [split_fields(line, plan.separator, False)[:1] for _, line in lines[:place][-40:]]
-        longest = max((len(first[0]) for first in above if first), default=0)
-        is_apart = not lines[place - 1][1].strip(f" {plan.separator}")
         is_short = is_short_line(text, plan.separator, plan.width)
-        is_first = is_dense and not lines[place - 1][1].strip()
-        is_note = is_note_line(text, plan.separator, plan.width, is_apart, longest)
+        is_first = place in below_empty
+        is_note = _is_note_at(lines, place, plan)
         if (is_note and (not short or is_first or has_note_mark(text))) or (is_short and is_first):
             cut = [(offset, text), *short, *cut]
             short = []
@@ -166,12 +167,29 @@ def _note_lines(lines: Sequence[tuple[int, str]], plan: TextPlan) -> list[tuple[
     return cut
 
 
+def _below_empty(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
+    """Return which lines are below an empty one. If many lines are empty they say nothing."""
+    empty = [place for place, (_, text) in enumerate(lines) if not text.strip()]
+    is_dense = 4 * len(empty) < len(lines)
+    return frozenset(place + 1 for place in empty) if is_dense else frozenset()
+
+
+def _is_note_at(lines: Sequence[tuple[int, str]], place: int, plan: TextPlan) -> bool:
+    """Whether a line is a note, judged by its text and the lines above it."""
+    above = [split_fields(line, plan.separator, False)[:1] for _, line in lines[:place][-40:]]
+    longest = max((len(first[0]) for first in above if first), default=0)
+    is_apart = not lines[place - 1][1].strip(f" {plan.separator}")
+    return is_note_line(lines[place][1], plan.separator, plan.width, is_apart, longest)
+
+
 def _lines(tail: bytes, start: int, plan: TextPlan) -> Iterator[tuple[int, str]]:
     """Yield the complete lines with their places in the file."""
     offset = 0
     if start:
+        # The tail begins somewhere in a line.
         offset = tail.find(b"\n") + 1
     for raw in tail[offset:].split(b"\n"):
+        # As in ``dialect.rows_of``: the csv module refuses carriage returns inside a line.
         text = raw.decode(plan.encoding, errors="replace").rstrip("\r").replace("\r", " ")
         yield start + offset, text
         offset += len(raw) + 1

@@ -18,20 +18,18 @@ from odefs.tables.readers.compression import beginning, text_beginning
 from odefs.tables.readers.file_kinds import WEB_PAGE, described_content
 
 DELIMITERS = (",", ";", "\t", "|")
+# Such files can be copied line by line as bytes, without decoding what is not changed.
 BYTEWISE = ("utf-8", "cp1252", "latin-1")
 """Encodings in which a line break is one byte."""
 HEAD_BYTES = 256 * 1024
 LINES = 200
 LOOKED_AT = 4096
+# ``csv.field_size_limit`` takes a C long, which has 32 bits on Windows.
 LONGEST_CELL = 2**31 - 1
 ALWAYS_CELLS = 8_000_000
 """Tables with at most this many cells are always read."""
 CELLS_PER_BYTE = 2
 """A complete line has a delimiter or a line break for each cell, so at most one cell per byte."""
-
-QUOTE_INSIDE = (
-    "has a quote inside a field: write the quote twice, or set the delimiter with --delimiter"
-)
 
 WIDE_ENCODINGS: dict[tuple[bool, ...], str] = {
     (False, True, False, True): "utf-16-le",
@@ -92,6 +90,8 @@ def text_encoding(head: bytes) -> str:
         return "utf-16"
     if unmarked := _unmarked_wide_encoding(head):
         return unmarked
+    # Text in another encoding is hardly ever valid UTF-8, so that is tried first. Of the others,
+    # cp1252 has no character for five bytes; latin-1 has one for every byte and never fails.
     for encoding in ("utf-8", "cp1252"):
         # The head may end in the middle of a character.
         for cut in range(4):
@@ -140,6 +140,7 @@ def detect_separator(text: str) -> str:
             continue
         width, count = widths.most_common(1)[0]
         agreement = count / sum(widths.values())
+        # Rounded, so that a few odd lines do not outweigh the number of fields.
         if width > 1 and (round(agreement, 2), width) > best[:2]:
             best = (round(agreement, 2), width, separator)
     return best[2]
@@ -166,6 +167,8 @@ def rows_of(text: io.TextIOWrapper, dialect: Dialect) -> Rows:
 
 def _lines(text: io.TextIOWrapper) -> Iterator[str]:
     for place, line in enumerate(text):
+        # The csv module raises an error at a carriage return outside of quotes; for polars it is
+        # part of the cell.
         line = line.replace("\r\n", "\n").replace("\r", " ")
         yield line if place else line.removeprefix("\ufeff")
 
@@ -177,6 +180,7 @@ def require_filled(source: Path | bytes, name: str, dialect: Dialect, width: int
     """
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     most = max(ALWAYS_CELLS, CELLS_PER_BYTE * size)
+    # Line breaks are counted first because that is fast; only suspicious files are parsed.
     if width * _count_breaks(source) <= most:
         return
     # Line breaks inside quotes do not start a row.
@@ -194,12 +198,6 @@ def _count_breaks(source: Path | bytes) -> int:
         return source.count(b"\n")
     with open(source, "rb") as file:
         return sum(piece.count(b"\n") for piece in iter(lambda: file.read(2**20), b""))
-
-
-def broken_line(source: Path | bytes, dialect: Dialect) -> str | None:
-    """Describe the first malformed line, as the end of a sentence; ``None`` if there is none."""
-    with opened(source, dialect) as text:
-        return _first_fault(text, dialect)
 
 
 def short_lines(source: Path | bytes, dialect: Dialect) -> Note | None:
@@ -222,34 +220,3 @@ def opened(source: Path | bytes, dialect: Dialect) -> Iterator[io.TextIOWrapper]
         long_cells(),
     ):
         yield io.TextIOWrapper(stream, encoding=dialect.encoding, errors="replace", newline="")
-
-
-def _first_fault(text: io.TextIOWrapper, dialect: Dialect) -> str | None:
-    """Find a line with too many fields, an unclosed quote, or a quote inside a field."""
-    last = [""]
-
-    def lines() -> Iterator[str]:
-        for last[0] in text:
-            yield last[0]
-
-    reader = csv.reader(lines(), delimiter=dialect.separator, strict=True)
-    header: list[str] = []
-    while True:
-        begin = reader.line_num + 1
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            if "unexpected end" in str(error):
-                return f"a quote opened in line {begin} is never closed: remove or close it"
-            return f"line {reader.line_num} {QUOTE_INSIDE}"
-        if row is None:
-            return None
-        header = header or row
-        if len(row) > len(header):
-            return (
-                f"line {reader.line_num} has {len(row)} fields, "
-                f"{dialect.first_line} has {len(header)} "
-                f"(delimiter: {dialect.separator!r}; set another one with --delimiter)"
-            )
-        if begin == reader.line_num and last[0].count('"') % 2:
-            return f"line {begin} {QUOTE_INSIDE}"

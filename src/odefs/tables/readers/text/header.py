@@ -9,9 +9,10 @@ import io
 import re
 import shutil
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -34,6 +35,11 @@ COPIED_BYTES = 2**20
 STAND_INS = "\x1e\x1d\x1c\x1b"
 """Characters that exist in every encoding; one of them replaces quotes in the names given to
 polars, which would show them doubled, as in the file."""
+FEWEST_ROWS, NUMERIC, INSIDE = 10, 0.9, 0.75
+"""A first line is read as a row if there are enough rows below, columns with a number in it have
+this share of numbers, and this share of its numbers lies between those below."""
+LONG_SERIES = 4
+"""Steps in one direction that the numbers of a row hardly have by chance."""
 _NUMBER = re.compile(r"^\s*[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?\s*$", re.ASCII)
 """Digits can be matched in one way only, so matching fails fast on a long line."""
 
@@ -64,6 +70,8 @@ class Header:
     @cached_property
     def is_plain(self) -> bool:
         """Whether polars accepts the names in the file, so that it can be read as is."""
+        # polars numbers repeated names itself, and fails if a column has the resulting name. It
+        # keeps doubled quotes in names as they are in the file.
         polars = list(_as_polars(self.given))
         return (
             self.is_there
@@ -138,16 +146,64 @@ def _recurring(source: Path | bytes, dialect: Dialect, given: Sequence[str]) -> 
     """Return the names that are also cells of their column; none if no name is a number."""
     if not any(map(_NUMBER.match, given)):
         return frozenset()
-    # A quote that is never closed must not read the whole file.
-    text = beginning(source, HEAD_BYTES).decode(dialect.encoding, errors="replace")
-    with long_cells():
-        rows = list(csv.reader(text.splitlines()[:LINES], delimiter=dialect.separator))
-    below = rows[next((k for k, row in enumerate(rows) if row), 0) + 1 :]
+    below = _rows_below(source, dialect)
     return frozenset(
         name
         for place, name in enumerate(given)
         if name.strip() and any(len(row) > place and row[place] == name for row in below)
     )
+
+
+def _rows_below(source: Path | bytes, dialect: Dialect) -> list[list[str]]:
+    """Return the first rows below the first line."""
+    # A quote that is never closed must not read the whole file.
+    text = beginning(source, HEAD_BYTES).decode(dialect.encoding, errors="replace")
+    with long_cells():
+        rows = list(csv.reader(text.splitlines()[:LINES], delimiter=dialect.separator))
+    return [row for row in rows if row][1:]
+
+
+def is_row(source: Path | bytes, dialect: Dialect, header: Header, named: Collection[str]) -> bool:
+    """Whether the first line is certainly a row: its numbers are like those of their columns.
+
+    Years, and other numbers that rise or fall from column to column, are names. So are words of
+    the first line that options use (``named``).
+    """
+    if not header.may_be_data or not set(header.given).isdisjoint(named):
+        return False
+    below = _rows_below(source, dialect)
+    numbers = {k: float(name) for k, name in enumerate(header.given) if _NUMBER.match(name)}
+    are_all = len(numbers) == len(header.given)
+    if len(below) < FEWEST_ROWS or (are_all and _is_scale(list(numbers.values()))):
+        return False
+    return _are_like_columns(numbers, below)
+
+
+def _are_like_columns(numbers: Mapping[int, float], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether columns hold numbers, and most of the given ones, by column, lie between them."""
+    columns = [_numbers_at(rows, place) for place in numbers]
+    if not all(columns):
+        return False
+    pairs = zip(numbers.values(), columns, strict=True)
+    inside = sum(min(known) <= number <= max(known) for number, known in pairs)
+    return inside >= INSIDE * len(numbers)
+
+
+def _numbers_at(rows: Sequence[Sequence[str]], place: int) -> list[float]:
+    """Return the numbers of a column; none if too many of its cells are text."""
+    cells = [row[place] for row in rows if len(row) > place and row[place].strip()]
+    known = [float(cell) for cell in cells if _NUMBER.match(cell)]
+    return known if len(known) >= NUMERIC * len(cells) else []
+
+
+def _is_scale(numbers: Sequence[float]) -> bool:
+    """Whether numbers are years, equal steps, or a longer series that only rises or only falls."""
+    steps = [after - before for before, after in pairwise(numbers)]
+    if not steps or not (min(steps) > 0 or max(steps) < 0):
+        return False
+    are_years = all(number.is_integer() and 1800 <= number <= 2100 for number in numbers)
+    is_even = len(steps) > 1 and max(steps) - min(steps) <= 1e-6 * abs(steps[0])
+    return are_years or is_even or len(steps) >= LONG_SERIES
 
 
 def has_numbered_names(source: Path | bytes, dialect: Dialect) -> bool:
@@ -160,6 +216,7 @@ def has_numbered_names(source: Path | bytes, dialect: Dialect) -> bool:
 
 
 def _as_polars(given: Sequence[str]) -> Iterator[str]:
+    # polars' own names for repeated columns, which it does not let callers choose.
     before: Counter[str] = Counter()
     for name in given:
         yield f"{name}_duplicated_{before[name] - 1}" if before[name] else name
@@ -199,6 +256,7 @@ def _copy(content: BinaryIO, out: BinaryIO, dialect: Dialect, header: Header) ->
         map(header.handed, header.names)
     )
     out.write(names.getvalue().encode(dialect.encoding, errors="replace"))
+    # Behind the new header, the mark would be part of the first cell of a file without a header.
     if content.read(len(BYTE_MARK)) != BYTE_MARK:
         content.seek(0)
     for _ in range(header.line - 1):

@@ -81,6 +81,7 @@ class _Head:
         text = head.decode(encoding, errors="replace").removeprefix("\ufeff")
         n_skipped = place.skip_rows if place.header_row is None else place.header_row - 1
         lines = text.replace("\r\n", "\n").replace("\r", " ").split("\n")
+        # The last line is probably cut off.
         if len(head) == HEAD_BYTES:
             lines.pop()
         lines = [*[""] * min(n_skipped, len(lines)), *lines[n_skipped:]][: n_skipped + LINES]
@@ -257,6 +258,7 @@ def _require_table(rows: Sequence[Line], name: str) -> None:
 
 def is_note_line(text: str, separator: str, width: int, is_apart: bool, longest: int) -> bool:
     """Whether a line below a table is a note; ``longest`` is the length of first fields above."""
+    # The line is part of a cell with line breaks.
     if text.count('"') % 2:
         return False
     fields = split_fields(text, separator, by_spaces=False)

@@ -22,6 +22,8 @@ def with_line_feeds(source: Path | bytes, target: Path | None = None) -> Path | 
     head = beginning(source, HEAD_BYTES)
     encoding = text_encoding(head)
     text = head.decode(encoding, errors="replace")
+    # Where there are line feeds they end the lines: a carriage return belongs to one of them, or
+    # to a cell.
     if "\n" in text or "\r" not in text.strip():
         return source
     if target is None:
@@ -34,7 +36,8 @@ def with_line_feeds(source: Path | bytes, target: Path | None = None) -> Path | 
 
 
 def _copy(source: Path | bytes, out: BinaryIO, encoding: str) -> None:
-    # Bytes that are not UTF-8 are kept.
+    # Bytes that are not UTF-8 are kept: they are below the head, by which the encoding was
+    # guessed, and the reader may have to fall back to cp1252.
     errors = "surrogateescape" if encoding == "utf-8" else "replace"
     with open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as content:
         # Universal newlines: all line ends are read as line feeds.

@@ -4,14 +4,17 @@ import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
-from odefs.tables.readers.layout.cells import Grid, is_name, numeric_columns
+from odefs.tables.readers.layout.cells import Grid, is_name, is_value, numeric_columns
 from odefs.tables.readers.text.dialect import detect_separator, long_cells
 
 COMMENT = "#"
 SPACE = " "
 AGREEMENT = 0.9
 """Share of the lines that must split into the same number of fields at runs of spaces."""
+FEWEST_ROWS = 10
+"""Rows of numbers without a header that show runs of spaces between fields."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ def is_split_by_spaces(lines: Sequence[str], delimiter: str | None) -> bool:
         return delimiter == SPACE and any("  " in line for line in lines)
     if len(lines) < 3 or SPACE not in lines[-1]:
         return False
+    # A delimiter in the first line alone, such as the comma of a title, decides nothing.
     other = detect_separator("\n".join(lines))
     if any(other in line for line in lines[1:]):
         return False
@@ -60,12 +64,23 @@ def is_split_by_spaces(lines: Sequence[str], delimiter: str | None) -> bool:
 
 
 def _is_table(rows: Sequence[list[str]]) -> bool:
-    """Whether rows have a header, and below it mostly the same number of fields, with numbers."""
-    widths = Counter(map(len, rows))
-    width, count = widths.most_common(1)[0]
+    """Whether rows have a header, and below it mostly the same number of fields, with numbers.
+
+    A table without a header has numbers alone.
+    """
+    if _are_all_numbers(rows):
+        return True
+    width, count = Counter(map(len, rows)).most_common(1)[0]
     first = next((k for k, row in enumerate(rows) if len(row) >= width - 1), 0)
     same = [row for row in rows[first + 1 :] if len(row) == width]
     if width < 2 or count < AGREEMENT * (len(rows) - first) or not all(map(is_name, rows[first])):
         return False
     grid = Grid.of(same)
     return bool(same) and bool(numeric_columns(grid, range(len(same)), range(width)))
+
+
+def _are_all_numbers(rows: Sequence[list[str]]) -> bool:
+    """Whether many rows have the same number of fields, which are all numbers."""
+    # Two fields may be one number with a space between thousands.
+    is_even = len(rows[0]) > 2 and len(set(map(len, rows))) == 1
+    return is_even and len(rows) >= FEWEST_ROWS and all(map(is_value, chain(*rows)))

@@ -59,7 +59,8 @@ class Padding:
             if after:
                 text = _without(text, mark + SPACE, re.escape(mark) + " +", mark)
             if before:
-                # From its first space on only: a run of spaces inside a cell may be long.
+                # The lookbehind lets a run of spaces match from its first space only. Otherwise a
+                # long run inside a cell would be tried from each of its spaces, in quadratic time.
                 text = _without(text, SPACE + mark, "(?<! ) +" + re.escape(mark), mark)
         return text
 
@@ -106,7 +107,7 @@ def find_padding(text: str, delimiter: str | None, fewest: int = MIN_FIELDS) -> 
     ``fewest`` is the least number of fields from which this can be told.
     """
     marks = DELIMITERS if delimiter is None else (delimiter,)
-    if delimiter == SPACE or not any(f"{one} " in text or f" {one}" in text for one in marks):
+    if delimiter == SPACE or not _has_space_at(marks, text):
         return Padding(delimiter or "")
     lines = text.replace("\r\n", "\n").split("\n")[:LINES]
     lines = [line for line in lines if not line.startswith(COMMENT)]
@@ -117,17 +118,37 @@ def find_padding(text: str, delimiter: str | None, fewest: int = MIN_FIELDS) -> 
         return Padding(separator)
 
 
+def _has_space_at(marks: Sequence[str], text: str) -> bool:
+    """Whether a space is next to one of the marks anywhere."""
+    return any(f"{one} " in text or f" {one}" in text for one in marks)
+
+
 def _padding_of(lines: Sequence[str], separator: str, fewest: int) -> Padding:
-    rows = [row.fields for row in split_rows(lines, separator, by_spaces=False)]
-    after = _is_usual([cell[:1] for row in rows for cell in row[1:] if cell], fewest)
+    after = _is_usual(_after_delimiters(lines, separator), fewest)
     # A quote after a space begins a quoted cell only if spaces belong to the delimiter.
-    rows = [row.fields for row in split_rows(lines, separator, by_spaces=after)]
-    before = _is_usual([cell[-1:] for row in rows for cell in row[:-1] if cell], fewest)
-    # Lines with an open quote are parts of a cell of several lines.
-    whole = [line for line in lines if line.strip() and line.count(QUOTE) % 2 == 0]
+    before = _is_usual(_before_delimiters(lines, separator, by_spaces=after), fewest)
+    whole = _whole_lines(lines)
     at_start = after and _is_usual([line[0] for line in whole], 1)
     at_end = before and _is_usual([line[-1] for line in whole], 1)
     return Padding(separator, after, before, at_start, at_end)
+
+
+def _after_delimiters(lines: Sequence[str], separator: str) -> list[str]:
+    """Return the characters after delimiters, without those of empty fields."""
+    rows = split_rows(lines, separator, by_spaces=False)
+    return [cell[:1] for row in rows for cell in row.fields[1:] if cell]
+
+
+def _before_delimiters(lines: Sequence[str], separator: str, by_spaces: bool) -> list[str]:
+    """Return the characters before delimiters, without those of empty fields."""
+    rows = split_rows(lines, separator, by_spaces)
+    return [cell[-1:] for row in rows for cell in row.fields[:-1] if cell]
+
+
+def _whole_lines(lines: Sequence[str]) -> list[str]:
+    """Return the lines that are rows of their own."""
+    # Lines with an open quote are parts of a cell of several lines.
+    return [line for line in lines if line.strip() and line.count(QUOTE) % 2 == 0]
 
 
 def _is_usual(characters: Sequence[str], fewest: int) -> bool:
@@ -137,7 +158,8 @@ def _is_usual(characters: Sequence[str], fewest: int) -> bool:
 
 
 def _copy(source: Path | bytes, out: BinaryIO, encoding: str, padding: Padding) -> None:
-    # latin-1 keeps all bytes, also those of a later line that is not in the encoding of the first.
+    # latin-1 maps every byte to itself. Later lines, which may not be in the encoding of the first
+    # ones, are thus copied unchanged, and the delimiters and quotes are ASCII anyway.
     encoding = "latin-1" if encoding in BYTEWISE else encoding
     with open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as content:
         text = io.TextIOWrapper(content, encoding, errors="replace", newline="\n")

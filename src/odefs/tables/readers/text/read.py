@@ -16,16 +16,16 @@ from odefs.tables.readers.compression import beginning, decompress_to, decompres
 from odefs.tables.readers.limits import MAX_COLUMNS, require_width
 from odefs.tables.readers.names import path_for_scans
 from odefs.tables.readers.options import FOUND, Placement
+from odefs.tables.readers.text.broken_lines import broken_line
 from odefs.tables.readers.text.cells import FiledCells, HeldCells, TextCells
 from odefs.tables.readers.text.copies import arranged, in_column
 from odefs.tables.readers.text.dialect import (
     Dialect,
-    broken_line,
     require_filled,
     short_lines,
     sniff,
 )
-from odefs.tables.readers.text.header import Header, has_numbered_names, read_header
+from odefs.tables.readers.text.header import Header, has_numbered_names, is_row, read_header
 from odefs.tables.readers.text.line_ends import with_line_feeds
 from odefs.tables.readers.text.padding import without_padding
 from odefs.tables.readers.text.types import TextTypes
@@ -76,23 +76,27 @@ def read_text(
     cells if ``keeps_spaces``.
     """
     source = _plain_text(source, name, folder)
-    copy = None if folder is None else folder / UNPADDED
+    copy = _copy_in(folder, UNPADDED)
     source = without_padding(source, delimiter, kept_names, copy, keeps_spaces)
-    copy = None if folder is None else folder / ARRANGED
+    copy = _copy_in(folder, ARRANGED)
     source, delimiter, around = arranged(source, name, delimiter, has_header, place, expected, copy)
     dialect, header = sniff_checked(source, name, delimiter, has_header, kept_names)
     notes = encoding_notes(dialect)
-    cells, dialect, header = _read_cells(source, name, folder, dialect, header, kept_names)
+    may_lack_header = has_header is True and place.header_row is None and not expected
+    if may_lack_header and is_row(source, dialect, header, kept_names):
+        dialect = replace(dialect, header=False)
+        header = read_header(source, dialect)
+        notes.append(Note("header_is_row", line=header.line))
+    cells, dialect, header = _read_cells(source, name, folder, dialect, header, kept_names, place)
     if dialect.encoding == FALLBACK_ENCODING and not notes:
         notes.append(Note("not_utf8", value=FALLBACK_ENCODING))
     notes += in_column(around, header.names)
+    # Before the copies are removed, of which ``source`` may be one.
     short = short_notes(source, dialect)
     if folder is not None:
         _remove_copies(folder)
-    types = TextTypes(cells.first_types(), [header.handed(column) for column in text_columns])
-    for frame in cells.frames():
-        types.look_at(frame)
-    table, n_restored = _typed(cells, types, header, folder)
+    types = _types_of(cells, header, text_columns)
+    table, n_restored = _typed(cells, types, header, folder, name)
     numbers, zeros = (
         [header.own(column) for column in columns] for columns in (types.numbers, types.zeros)
     )
@@ -110,6 +114,11 @@ def _plain_text(source: Path | bytes, name: str, folder: Path | None) -> Path | 
     return with_line_feeds(text, folder / LINE_FEEDS)
 
 
+def _copy_in(folder: Path | None, name: str) -> Path | None:
+    """Return the file for a copy; ``None`` for one in memory."""
+    return None if folder is None else folder / name
+
+
 def _remove_copies(folder: Path) -> None:
     """Make room for the typed table; the source file may be on another disk."""
     for working in (DECOMPRESSED, LINE_FEEDS, UNPADDED, ARRANGED):
@@ -123,6 +132,7 @@ def _read_cells(
     dialect: Dialect,
     header: Header,
     kept_names: Collection[str],
+    place: Placement,
 ) -> tuple[TextCells, Dialect, Header]:
     """Read all cells as text; what is not valid UTF-8 is read again as cp1252."""
     import polars as pl
@@ -130,14 +140,17 @@ def _read_cells(
     try:
         return _cells(source, folder, dialect, header), dialect, header
     except pl.exceptions.ComputeError as error:
+        # polars has no exception of its own for invalid UTF-8, only the message tells it apart.
         if "utf-8" not in str(error) or dialect.encoding != "utf-8":
-            raise_parse_error(source, name, dialect, error)
+            raise_parse_error(source, name, dialect, error, kept_names, place)
+    # The encoding was guessed from the head; a later line has other bytes. Names are read again,
+    # since the first reading has replaced such bytes.
     dialect = replace(dialect, encoding=FALLBACK_ENCODING)
     header = read_header(source, dialect, kept_names)
     try:
         return _cells(source, folder, dialect, header), dialect, header
     except pl.exceptions.ComputeError as error:
-        raise_parse_error(source, name, dialect, error)
+        raise_parse_error(source, name, dialect, error, kept_names, place)
 
 
 def _cells(
@@ -149,14 +162,24 @@ def _cells(
     return FiledCells.read(source, dialect, header, folder)
 
 
+def _types_of(cells: TextCells, header: Header, text_columns: Sequence[str]) -> TextTypes:
+    """Return the types that all rows allow; ``text_columns`` are not converted to numbers."""
+    types = TextTypes(cells.first_types(), [header.handed(column) for column in text_columns])
+    for frame in cells.frames():
+        types.look_at(frame)
+    return types
+
+
 def _typed(
-    cells: TextCells, types: TextTypes, header: Header, folder: Path | None
+    cells: TextCells, types: TextTypes, header: Header, folder: Path | None, name: str
 ) -> tuple[Table, int]:
     """Return the typed rows with their lines, and the number of cells that lost an apostrophe."""
     line, n_restored = header.line, 0
     store = _MemoryStore() if folder is None else _FileStore(folder / "table.parquet")
+    n_lines = 0
     with store:
         for frame in cells.frames():
+            n_lines += len(frame)
             typed = types.applied(frame)
             typed, n_changed = restored(typed) if header.is_own else (typed, 0)
             n_restored += n_changed
@@ -167,18 +190,23 @@ def _typed(
             store.add(typed)
     if isinstance(cells, FiledCells):
         cells.path.unlink()
-    return store.table(), n_restored
+    table = store.table()
+    if n_lines and not table.n_rows:
+        raise TableError(f"{name}: all cells are empty or stand for missing values, such as NA.")
+    return table, n_restored
 
 
 def _with_lines(frame: "pl.DataFrame", line: int) -> tuple["pl.DataFrame", int]:
     """Add the line in which each row begins, counting quoted line breaks; drop blank lines."""
     import polars as pl
 
+    # Only text can have line breaks. By position, because polars expands names such as ``^a.*$``.
     text = [k for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
     breaks = [pl.nth(k).str.count_matches("\n", literal=True) for k in text]
     heights = pl.sum_horizontal([pl.repeat(1, pl.len(), dtype=pl.Int64), *breaks])
     after = line + frame.select(heights.cum_sum()).to_series()
     numbered = frame.with_columns(after.shift(1, fill_value=line).cast(pl.Int64).alias(LINE))
+    # polars reads a blank line as a row of missing cells. In a table of one column it is a cell.
     if frame.width > 1:
         numbered = numbered.filter(~pl.all_horizontal(pl.all().exclude(LINE).is_null()))
     return numbered, int(after[-1]) if len(after) else line
@@ -222,6 +250,7 @@ class _FileStore:
         import pyarrow.parquet as pq
 
         rows = frame.to_arrow()
+        # All batches have the schema of the first: their types were settled by all rows.
         if self._writer is None:
             self._writer = pq.ParquetWriter(self._path, rows.schema)
         self._writer.write_table(rows)
@@ -252,6 +281,7 @@ def sniff_checked(
 def _require_narrow(source: Path | bytes, name: str, dialect: Dialect) -> None:
     """Raise if the first line starts with too many fields: splitting it would exhaust memory."""
     start = beginning(source, FIRST_LINE)
+    # Delimiters inside quotes are not counted as fields, so such a line is left to the csv module.
     if len(start) < FIRST_LINE or b"\n" in start or b'"' in start:
         return
     if start.decode(dialect.encoding, errors="replace").count(dialect.separator) >= MAX_COLUMNS:
@@ -275,10 +305,16 @@ def header_notes(header: Header, numbers: Sequence[str], text_columns: Sequence[
 
 
 def raise_parse_error(
-    source: Path | bytes, name: str, dialect: Dialect, error: Exception
+    source: Path | bytes,
+    name: str,
+    dialect: Dialect,
+    error: Exception,
+    kept_names: Collection[str],
+    place: Placement,
 ) -> NoReturn:
     """Raise an error that names the malformed line, or the original error if none is found."""
-    fault = broken_line(source, dialect)
+    # A column that an option names may be a hidden one.
+    fault = broken_line(source, dialect, shows_line=not kept_names, may_skip=not place.is_given)
     if fault is None:
         raise error
     raise TableError(f"{name}: {fault}.") from error

@@ -33,6 +33,7 @@ def _found(rows: Sequence[Line], width: int, expected: Sequence[str]) -> Layout 
     # Titles have fewer fields than the table, even those with delimiters in them.
     full = next((k for k, row in enumerate(rows) if len(row.fields) >= width), len(rows) - 1)
     block = Block(full, len(rows) - 1, 0, width - 1)
+    # These rows end with the head of the file, not with the table: ``copies`` cuts off its notes.
     layout = find_layout(grid, block, cuts_end=False, expected=expected)
     if layout is None:
         return None

@@ -33,6 +33,7 @@ def as_type(text: "pl.Series", dtype: "PolarsType") -> "pl.Series | None":
         if dtype == pl.Datetime:
             found = _as_dates(text)
         elif dtype == pl.Boolean:
+            # polars infers booleans from TRUE and true, but cannot cast text to them.
             found = text.str.to_lowercase().replace_strict(
                 {"true": True, "false": False}, default=None, return_dtype=dtype
             )
@@ -94,6 +95,7 @@ class TextTypes:
         self._left = {
             name: _possible(dtype) for name, dtype in first.items() if name not in text_columns
         }
+        # Without a single cell nothing contradicts a date, but the column must stay text.
         self._unseen = {name for name, dtypes in self._left.items() if dtypes == [pl.Datetime]}
         self._converted: dict[str, pl.Series] = {}
         self._converted_of: pl.DataFrame | None = None
@@ -122,6 +124,7 @@ class TextTypes:
         if not dtypes or text.null_count() == text.len():
             return None
         self._unseen.discard(name)
+        # A cast to integers would accept 00123 and lose the zeros.
         if name in self.whole and has_zeros(text):
             self._codes.add(name)
             dtypes.clear()
@@ -133,9 +136,10 @@ class TextTypes:
         return None
 
     def _as_type(self, text: "pl.Series", dtype: "PolarsType") -> "pl.Series | None":
-        """Convert text; spaces around floats are stripped, as polars does in a float column.
+        """Convert text; spaces around floats are stripped.
 
-        Few columns have such spaces, and stripping takes longer than the conversion.
+        polars' csv parser accepts spaces before a float, but a cast does not. Stripping takes
+        twenty times as long as the conversion, so only a failed conversion is tried again.
         """
         found = as_type(text, dtype)
         if found is None and text.name in self._floats:
@@ -162,6 +166,8 @@ def _possible(dtype: "pl.DataType") -> list["PolarsType"]:
     """Return candidate types for a column, given the type of its first rows."""
     import polars as pl
 
+    # Rows below the first ones may have fractions, or more digits than Int64 holds.
     if dtype.is_integer():
         return [pl.Int64, pl.Float64]
+    # Everything else may be dates, which polars is not asked to parse (see ``_as_dates``).
     return [dtype] if dtype in (pl.Float64, pl.Boolean) else [pl.Datetime]
