@@ -27,7 +27,7 @@ def checks_of(frame, id=None, **settings):
     table, encoder = table_of(frame), ColumnEncoder(**settings)
     names = [name for name in table.names if name != id]
     learn_encoder(encoder, table, names, 0)
-    return find_checks(table, encoder, names, today=TODAY)
+    return find_checks(table, encoder, names, today=TODAY, id=id)
 
 
 def rows_by_place(checks):
@@ -206,6 +206,21 @@ def test_subtotals_inside_a_sheet_are_named_and_stay(labels, tmp_path):
     assert sorted(totals.values) == sorted(labels)
 
 
+@pytest.mark.parametrize("place", [4, 40])
+@pytest.mark.parametrize("amount", [5.0, 9000.0])
+def test_a_name_in_the_midst_of_names_is_a_total_only_if_its_numbers_are_high(place, amount):
+    rng = np.random.default_rng(0)
+    names = [f"company {k}" for k in range(40)]
+    names.insert(place, "Total")
+    columns = {name: rng.uniform(1, 100, 40).round(1).tolist() for name in ("sales", "assets")}
+    for cells in columns.values():
+        cells.insert(place, amount)
+    columns["as text"] = [f"{cell} kg" for cell in columns["sales"]]
+    found = checks_of(pl.DataFrame({"name": names} | columns))
+    is_total = place == 40 or amount > 100
+    assert [check.rows for check in found if check.kind == "total_row"] == [(place,)] * is_total
+
+
 def test_names_with_the_word_total_are_not_totals():
     shops = ["Total Eclipse", "Colgate Total", "North", "South", "West"] * 12
     checks = odefs.detect(pl.DataFrame({"shop": shops, "n": [k % 7 for k in range(60)]})).checks
@@ -220,6 +235,10 @@ def test_names_with_the_word_total_are_not_totals():
         ("Germanyy", "Germany", "spelling"),
         ("GERMANY", "Germany", "case_or_spaces"),
         (" Germany", "Germany", "case_or_spaces"),
+        ("Ja ", "ja", "case_or_spaces"),
+        ("JA", "ja", "case_or_spaces"),
+        ("a ", "a", "case_or_spaces"),
+        ("A", "a", None),
         ("Type2", "Type1", None),
         ("Group B", "Group A", None),
         ("mother", "other", None),
@@ -339,7 +358,9 @@ def test_dates_in_text_are_compared_as_dates():
     assert "2013-" in str(check)
 
 
-@pytest.mark.parametrize("named", [lambda k: k, lambda k: f"A-{k:04d}"])
+@pytest.mark.parametrize(
+    "named", [lambda k: k, lambda k: f"A-{k:04d}", lambda k: f"R-{2020 + k // 5200}-{k:05d}"]
+)
 def test_repeated_ids_are_named_with_all_their_rows(named, tmp_path):
     ids = [named(5000 + k) for k in range(400)]
     ids[100], ids[301] = ids[99], ids[7]
@@ -356,6 +377,24 @@ def test_repeated_ids_are_named_with_all_their_rows(named, tmp_path):
     assert find_checks(table, encoder, frame.columns, today=TODAY) == [in_memory]
 
 
+@pytest.mark.parametrize("label", ["Total", "see 17/B"])
+def test_cells_that_are_not_ids_do_not_hide_repeated_ones(label):
+    ids = [*(str(1000 + k) for k in range(200)), label]
+    ids[100] = ids[50]
+    frame = pl.DataFrame({"order_id": ids, "x": np.random.default_rng(0).normal(size=201)})
+    assert rows_by_place(checks_of(frame))["repeated_id", "order_id"] == [50, 100]
+
+
+@pytest.mark.parametrize("named", [lambda k: k, lambda k: f"R-2026-{k}"])
+def test_the_column_of_ids_is_searched_whatever_its_name(named):
+    numbers = [named(1000 + k) for k in range(200)]
+    numbers[100] = numbers[50]
+    frame = pl.DataFrame({"invoice": numbers, "x": np.random.default_rng(0).normal(size=200)})
+    (check,) = odefs.detect(frame, id="invoice", random_state=0).checks
+    assert (check.kind, check.column, check.rows) == ("repeated_id", "invoice", (50, 100))
+    assert check.names == (numbers[50], numbers[50])
+
+
 @pytest.mark.parametrize(
     "ids",
     {
@@ -363,6 +402,7 @@ def test_repeated_ids_are_named_with_all_their_rows(named, tmp_path):
         "drawn at random": lambda rng: rng.integers(0, 50_000, 400),
         "many repeats": lambda rng: np.concatenate([np.arange(5000, 5380), np.arange(5000, 5020)]),
         "codes": lambda rng: [f"{a}{b}" for a, b in rng.integers(0, 99, (400, 2)).tolist()],
+        "codes in two parts": lambda rng: [f"{a}-{b}" for a, b in rng.integers(0, 99, (400, 2))],
         "no repeats": lambda rng: np.arange(5000, 5400),
     }.values(),
 )

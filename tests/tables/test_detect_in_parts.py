@@ -255,6 +255,7 @@ def test_json_and_parquet_output(frame, tmp_path):
         "percentile",
         "agreement",
         "outlier",
+        "kind",
         "reasons",
     ]
     assert scores["rank"].to_list() == scores["score"].rank("min", descending=True).to_list()

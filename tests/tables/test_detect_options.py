@@ -10,6 +10,7 @@ from sklearn.ensemble import IsolationForest
 import odefs
 from odefs import ODEFS, LeSiNN
 from odefs.exceptions import TableError
+from odefs.tables.detect import NoColumnsError
 
 X = np.random.default_rng(0).normal(size=(100, 3))
 
@@ -76,6 +77,8 @@ def test_the_number_of_top_rows_is_whole_and_not_negative(n):
         ({"model": ODEFS}, "model must be an estimator of odefs"),
         ({"encoder": "auto"}, "encoder must be an estimator of odefs"),
         ({"model": LeSiNN(), "n_jobs": 2}, "n_jobs cannot be combined with model"),
+        ({"model": LeSiNN(), "random_state": 5}, "random_state cannot be combined with model"),
+        ({"model": LeSiNN(), "random_state": None}, "random_state cannot be combined with model"),
     ],
 )
 def test_other_things_than_estimators_are_refused(unfitted, options, words):
@@ -104,3 +107,37 @@ def test_the_meaning_of_no_number_of_jobs_is_documented(described):
     text = inspect.getdoc(described)
     assert "n_jobs" in text
     assert "whereas scikit-learn's" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"id": "customer"},
+        {"id": "CUSTOMER"},
+        {"by": "customer"},
+        {"drop": ["Custommer"]},
+        {"hide": ["customer"]},
+    ],
+)
+def test_a_column_in_another_spelling_is_suggested(unfitted, options):
+    frame = pl.DataFrame({"Customer": range(100), "p": X[:, 0], "q": X[:, 1]})
+    with pytest.raises(TableError, match=r"no column .*did you mean 'Customer'\?.* p, q"):
+        odefs.detect(frame, **options)
+
+
+def test_messages_in_python_name_arguments():
+    with pytest.raises(NoColumnsError) as caught:
+        odefs.detect(pl.DataFrame({"a": [1] * 50, "b": ["x"] * 50}))
+    assert "keep=[" in str(caught.value)
+    few = odefs.detect(X[:12])
+    assert few.convention.kind == "too_few_rows"
+    codes = pl.DataFrame({"p": [*X[:95, 0].round(1), *[-999.0] * 5], "q": X[:, 1]})
+    mixed = pl.DataFrame({"p": [*map(str, range(70)), *["word"] * 30], "q": X[:, 1]})
+    found = [few, odefs.detect(codes), odefs.detect(mixed)]
+    shown = [text for one in found for text in (str(one), one._repr_html_(), one.report().json())]
+    shown += [str(note) for one in found for note in one.notes]
+    assert {note.kind for one in found for note in one.notes} >= {"missing_code", "mixed_cells"}
+    assert not [text for text in shown if " --" in text or "(--" in text]
+    assert any("flag=" in text for text in shown)
+    assert any("na=[" in text for text in shown)
+    assert any("number=[" in text for text in shown)

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from odefs.tables.checks import find_checks
+from odefs.tables.checks.extreme_values import SMALL, _far_alone
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.learning import learn_encoder
 from odefs.tables.table import table_of
@@ -36,6 +37,24 @@ def test_a_value_thousands_of_times_larger_is_named(kind, sign, n):
     values = COLUMNS[kind](np.random.default_rng(n), n)
     values[7] = 3000 * values.max()
     assert far_values({"x": sign * values, "y": np.arange(n) % 7.0}) == {"x": (7,)}
+
+
+@pytest.mark.parametrize("n", [40, 60, 81, 150])
+@pytest.mark.parametrize("value", [50.0, -50.0])
+def test_a_single_far_value_in_a_small_table_is_named(value, n):
+    cells = np.random.default_rng(1).normal(size=(20, n))
+    cells[:, 3] = value
+    found = far_values({f"x{k}": column for k, column in enumerate(cells)})
+    assert len(found) >= 16
+    assert set(found.values()) == {(3,)}
+
+
+@pytest.mark.parametrize("kind", ["cauchy", "lognormal"])
+def test_single_values_of_heavy_tails_are_not_compared_with_the_others_alone(kind):
+    rng = np.random.default_rng(6)
+    drawn = {"cauchy": rng.standard_cauchy, "lognormal": lambda n: rng.lognormal(0, 1, n)}[kind]
+    columns = [np.sort(drawn(int(n))) for n in rng.integers(20, SMALL, 500)]
+    assert sum(any(_far_alone(column)) for column in columns) <= 5
 
 
 def test_a_total_below_a_series_that_rises_by_orders_of_magnitude_is_named():

@@ -70,6 +70,27 @@ def test_the_command_reads_and_writes_them(name, in_parts, tmp_path):
         assert pl.read_csv(file.read()).height == 80
 
 
+def test_a_folder_of_such_files_is_scored(tmp_path):
+    """Twice: existing outputs are read the second time."""
+    frame = pl.DataFrame({"a": [*range(79), 9000], "t": [f"x{i % 2}" for i in range(80)]})
+    (tmp_path / "in").mkdir()
+    names = [os.fsdecode(b"\xff.parquet"), "b[1].parquet"]
+    for name in names:
+        write(frame, tmp_path / "in" / name)
+    write(frame, tmp_path / "t.csv")
+    assert odefs(*QUICK, "t.csv", "--save", "m.odefs", cwd=tmp_path).returncode == 0
+    run = ("score", "m.odefs", "in", "-o", "out", "--json")
+    for written in (2, 0):
+        done = odefs(*run, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        assert (found["written"], found["skipped"], found["rows"]) == (written, 2 - written, 160)
+        assert {path.name for path in (tmp_path / "out").iterdir()} == set(names)
+    (tmp_path / "in" / names[0]).unlink()
+    done = odefs(*run, cwd=tmp_path)
+    assert json.loads(done.stdout)["without_input"] == names[:1]
+
+
 @pytest.mark.slow
 def test_names_as_long_as_the_system_has_them(tmp_path):
     name = "ü" * 125 + "z.csv"

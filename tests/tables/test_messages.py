@@ -36,6 +36,7 @@ EXAMPLES = {
     "encoding": Note("encoding", value="cp1252"),
     "not_utf8": Note("not_utf8", value="cp1252"),
     "header_like_data": Note("header_like_data"),
+    "header_is_row": Note("header_is_row", line=1),
     "unnamed_columns": Note("unnamed_columns", columns=("column 1",)),
     "repeated_name": Note("repeated_name", "a", ("a (2)",)),
     "more_repeated_names": Note("more_repeated_names", count=2),
@@ -88,7 +89,7 @@ SENTENCES = {
         "a: only 2 of 90 cells can be read as numbers, the others count as missing "
         "(first: 'x' in row 1)"
     ),
-    "missing_code": "a: 2 cells are -999, possibly a code for missing; --na=-999 treats it so",
+    "missing_code": "a: 2 cells are -999, possibly a code for missing; na=['-999'] treats it so",
     "known_cases": "a: 2 known outliers, 5 known to be ordinary",
     "answers": "answers of a review: 2 rows confirmed, 5 ordinary",
     "groups": "values are compared within 24 groups by shop",
@@ -395,6 +396,7 @@ def test_names_are_typed_with_quotation_marks_where_a_shell_needs_them(name, typ
         ("", "0.22", "0.137 to 0.318"),
         ("%", "22%", "13.7% to 31.8%"),
         ("kg", "0.22 kg", "0.137 to 0.318 kg"),
+        ("duration", "0:00:00.220000", "0:00:00.137000 to 0:00:00.318000"),
     ],
 )
 def test_numbers_are_shown_in_the_unit_of_their_column(unit, cell, bounds):

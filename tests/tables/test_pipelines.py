@@ -13,6 +13,7 @@ from scipy.sparse import bsr_array, coo_array, csr_array, dia_array
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import IsolationForest
+from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
@@ -317,3 +318,10 @@ def test_a_model_that_is_not_ours_is_named(frame):
     pipeline = make_pipeline(StandardScaler(), IsolationForest(n_estimators=2)).fit(X)
     with pytest.raises(TypeError, match="IsolationForest"):
         odefs.explain(pipeline, X)
+
+
+def test_a_pipeline_that_is_not_fitted_is_refused(frame):
+    with pytest.raises(NotFittedError):
+        odefs.explain(make_pipeline(StandardScaler(), model()), frame[NUMBERS])
+    with pytest.raises(NotFittedError):
+        odefs.explain(model(), frame[NUMBERS])

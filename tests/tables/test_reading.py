@@ -203,6 +203,17 @@ BAD = {
         b'a,b\n"1\n1",2\n1,2,3\n',
         "line 4 has 3 fields, the header has 2",
     ),
+    "unquoted comma": (
+        "t.csv",
+        b"a,b\n" + b"1,fine\n" * 30 + b"2,late, but paid\n",
+        "2,late, but paid; if one of its fields contains ',', put that field in double quotes",
+    ),
+    "counts above": (
+        "t.csv",
+        b"30,3,no,yes\n" + b"1.5,2,3,4,5\n" * 30,
+        "--skip-rows 1 --no-header",
+    ),
+    "missing cells alone": ("t.csv", b"a,b\n" + b",NA\n" * 9, "all cells are empty"),
     "decimal commas": (
         "t.csv",
         b"a\n1,5\n2,5\n",

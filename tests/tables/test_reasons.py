@@ -101,12 +101,13 @@ def reason(found: odefs.Detection, row: int, c: int, value: float, excess: float
 def usual(found: odefs.Detection, row: int, c: int) -> tuple[object, float] | None:
     """Sort all ordinary rows by their distance, column ``c`` left out."""
     ordinary = np.flatnonzero(~found.is_outlier)
-    cells = found.X[ordinary].astype(float)
+    encoded = found.encoder.filled(found.X)
+    cells = encoded[ordinary]
     spread = cells.std(axis=0)
     scale = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
     sample = np.clip(cells * scale, -MAX_DISTANCE, MAX_DISTANCE)
     # All rows in one product, as its digits may depend on the number of rows.
-    scaled = np.clip(found.X.astype(float) * scale, -MAX_DISTANCE, MAX_DISTANCE)
+    scaled = np.clip(encoded * scale, -MAX_DISTANCE, MAX_DISTANCE)
     cross = scaled @ sample.T
     mine = scaled[row]
     distances = (scaled * scaled).sum(axis=1)[row] - 2 * cross[row] + (sample**2).sum(axis=1)

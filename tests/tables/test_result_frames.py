@@ -14,7 +14,7 @@ from odefs.tables.displayed_rows import shown_names
 from odefs.tables.messages.reasons import kind
 from odefs.tables.messages.values import HIDDEN
 
-NAMES = ["score", "rank", "percentile", "outlier", "kind", "reasons"]
+NAMES = ["score", "rank", "percentile", "agreement", "outlier", "kind", "reasons"]
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +62,7 @@ def test_frames_say_what_the_detection_says(found):
     np.testing.assert_array_equal(frame["score"], found.scores)
     np.testing.assert_array_equal(frame["rank"], found.ranks)
     np.testing.assert_array_equal(frame["percentile"], found.percentiles)
+    np.testing.assert_array_equal(frame["agreement"], found.agreement)
     np.testing.assert_array_equal(frame["outlier"], found.is_outlier)
     explained = frame["reasons"].is_not_null().to_numpy()
     np.testing.assert_array_equal(explained, found.is_outlier)
@@ -93,10 +94,22 @@ def test_the_top_rows_come_first_and_have_reasons(found):
     top = found.top(40)
     assert top["rank"].is_sorted()
     assert top.height == 40
-    assert top["reasons"].null_count() == 0
+    explained = [bool(reasons) for reasons in found.reasons(found.order[:40])]
+    assert top["reasons"].is_not_null().to_list() == explained
+    assert any(explained[found.n_flagged :]), "rows that are not flagged are explained too"
     assert top["transaction"].to_list() == [found.row_names[row] for row in found.order[:40]]
     assert found.top(0).height == 0
     assert found.top(10**6).height == found.n_rows
+
+
+def test_rows_without_reasons_have_missing_ones():
+    table = pl.DataFrame({"a": [0.0, 1.0] * 49 + [7.0, 50.0], "b": ["u"] * 95 + ["v"] * 5})
+    found = odefs.detect(table)
+    lacking = [not reasons for reasons in found.reasons(found.order)]
+    assert any(lacking)
+    assert found.top(100)["reasons"].is_null().to_list() == lacking
+    pandas = odefs.detect(table.to_pandas()).top(100)
+    assert pandas["reasons"].isna().to_list() == lacking
 
 
 def test_columns_without_values_are_of_text(table):
@@ -149,6 +162,32 @@ def test_answers_of_a_review_are_taken_up(found):
     assert isinstance(learned, odefs.Detection)
     assert learned.scores[first[0]] < found.scores[first[0]]
     assert isinstance(learned.top(1), pl.DataFrame)
+
+
+def test_answers_on_other_rows_are_refused(table, found, tmp_path):
+    review = found.review()
+    review.tell([3, 5], [True, False])
+    backwards = odefs.detect(table[::-1], id="transaction")
+    for other in (odefs.detect(table[:100], id="transaction"), backwards):
+        with pytest.raises(TableError, match="not of this"):
+            other.with_answers(review)
+    review.save(tmp_path / "review.odefs")
+    saved = odefs.load(tmp_path / "review.odefs")
+    with pytest.raises(TableError, match="not of this"):
+        backwards.with_answers(saved)
+    learned = found.with_answers(saved)
+    np.testing.assert_array_equal(learned.scores, found.with_answers(review).scores)
+    # After answers as before them, and by another model where ids show that the rows are the same.
+    assert learned.with_answers(saved).model._model.answers is not None
+    learned.with_answers(learned.review())
+    same_rows = odefs.detect(table, id="transaction", model=odefs.LeSiNN(random_state=0))
+    assert same_rows.with_answers(review).model._model.answers is not None
+
+
+def test_answers_are_those_of_a_review(found):
+    for wrong in (None, [True], found):
+        with pytest.raises(TableError, match=type(wrong).__name__):
+            found.with_answers(wrong)
 
 
 def test_notebooks_show_a_small_table(table, found):
@@ -296,6 +335,16 @@ def test_explanations_show_dates_and_durations(convert):
     assert {one.column: one.value for one in explained.reasons()[0]}["day"] > 2e9, "data are kept"
     for shown in (repr(explained), explained._repr_html_(), repr(explained.top(2))):
         assert "day = 2048-07-06" in shown
+
+
+@pytest.mark.parametrize("convert", [lambda frame: frame, pl.DataFrame.to_pandas])
+def test_reasons_show_durations(convert):
+    long = pl.when(pl.int_range(pl.len()) == 17).then(pl.duration(days=40)).otherwise("took")
+    found = odefs.detect(convert(with_times().with_columns(took=long)), **FAST)
+    (reason, *_), *_ = found.reasons(17, k=1)
+    assert (reason.column, reason.value, reason.unit) == ("took", 40 * 86_400, "duration")
+    assert "took = 40 days, 0:00:00" in next(iter(found.top(1)["reasons"]))
+    assert "40 days, 0:00:00" in found._repr_html_()
 
 
 @pytest.mark.parametrize(

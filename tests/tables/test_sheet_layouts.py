@@ -424,6 +424,18 @@ def test_a_workbook_without_any_table_is_refused(tmp_path):
         read_in_memory(path)
 
 
+def test_a_place_is_named_only_if_one_was_given(tmp_path):
+    with Workbook(tmp_path / "t.xlsx") as book:
+        sheet = book.add_worksheet()
+        for row in range(3):
+            for column in range(2):
+                sheet.write_formula(row, column, "=1/0", None, "#DIV/0!")
+    for options in ({}, {"skip_rows": 1}):
+        with pytest.raises(TableError) as error:
+            read_in_memory(tmp_path / "t.xlsx", **options)
+        assert ("given place" in str(error.value)) == bool(options)
+
+
 def test_a_later_sheet_must_fit_into_memory(tmp_path, monkeypatch):
     path = write(tmp_path / "t.xlsx", ("start", [], ()), PRICES)
     monkeypatch.setattr("odefs.tables.readers.excel.read.memory_budget", lambda: 100)

@@ -118,6 +118,22 @@ BOOKS = {
         two(True, b'<row r="9"><c x="/>" r="XFD1048576"><v>2</v></c></row>'),
         (),
     ),
+    "a long row number": (two(True, b'<row><c r="A1000000000000000003"><v>2</v></c></row>'), ()),
+    "a long row number behind": (
+        two(True, b'<row><c s="0" r="A1000000000000000003"><v>2</v></c></row>'),
+        (),
+    ),
+    "more digits than Python reads": (
+        two(True, b'<row><c s="0" r="A' + b"1" * 5000 + b'"><v>2</v></c></row>'),
+        (),
+    ),
+    "column 2**32 + 3": (two(True, b'<row><c r="MWLQKWY3"><v>2</v></c></row>'), ()),
+    "column 2**32 + 3 behind": (two(True, b'<row><c s="0" r="MWLQKWY3"><v>2</v></c></row>'), ()),
+    "row 2**32 + 3": (two(True, b'<row r="4294967299"><c r="A3"><v>2</v></c></row>'), ()),
+    "a reference in quotes": (
+        two(True, b"""<row><c x=' r="A1"' r="XFD1048576"><v>2</v></c></row>"""),
+        (),
+    ),
     "comment": ([(b"<sheetData><!--", 1), (b"a" * 10**6, 8), (b"--></sheetData>", 1)], ()),
 }
 LARGE = {
@@ -285,8 +301,11 @@ def test_open_documents_are_counted(tmp_path):
         ods_row(1, 16_000, 1_000_000),
         ods_row(1) + BLANK_ROWS + ods_row(1, 1000),
         ods_row(1) + ods_row(1, rows=10**7),
+        ods_row(1) + ods_row(1, rows=10**18),
+        ods_row(1) + ods_row(1, columns=10**18),
+        ods_row(1) + ods_row(1, rows="1" * 5000),
     ],
-    ids=["both", "behind blank rows", "rows"],
+    ids=["both", "behind blank rows", "rows", "10**18 rows", "10**18 columns", "5000 digits"],
 )
 def test_repeated_cells_of_open_documents_are_refused(rows, tmp_path):
     write_ods(tmp_path / "t.ods", rows)

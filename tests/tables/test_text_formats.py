@@ -1,10 +1,12 @@
 """Text that is really numbers or dates."""
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import odefs
 from odefs.tables.encoder.text_formats import (
     TEXT_FORMATS,
     format_details,
@@ -70,6 +72,16 @@ READ = {
         ],
         "dates with month names",
         [*[1585094400] * 7, 1598918400, 1585137600, 1588291200],
+    ),
+    "compact dates": (
+        ["20200101", "20200102", "20200325"],
+        "YYYYMMDD dates",
+        [1577836800, 1577923200, 1585094400],
+    ),
+    "numbers of eight digits": (
+        ["20200101", "20209902", "20200325"],
+        "numbers",
+        [20200101, 20209902, 20200325],
     ),
     "times with AM and PM": (["12:05 am", "1:30 PM"], "times of day", [300, 48600]),
     "further currencies": (["₪499", "₪1,200"], "numbers", [499, 1200]),
@@ -291,3 +303,40 @@ def test_long_runs_of_spaces_do_not_hang():
     ):
         assert recognise([text, "b"], np.array([9, 1])) is None
     assert read_levels(["-" + " " * 5_000 + "$ 5"], TEXT_FORMATS["numbers"]).tolist() == [-5.0]
+
+
+def compact_days(n=200):
+    days = np.datetime64("2019-12-01") + np.arange(n)
+    return np.array([int(str(day).replace("-", "")) for day in days])
+
+
+def kinds_of(frame, **options):
+    found = odefs.detect(frame, random_state=0, **options)
+    return {name: found.table[name].kind for name in found.encoder.columns}, found
+
+
+def test_whole_numbers_that_are_dates_are_read_as_dates():
+    values = np.random.default_rng(0).normal(size=200)
+    days = compact_days()
+    kinds, found = kinds_of(pl.DataFrame({"day": days, "x": values}))
+    assert kinds == {"day": "time", "x": "number"}
+    assert [(n.kind, n.column, n.format) for n in found.notes] == [
+        ("text_format", "day", "YYYYMMDD dates")
+    ]
+    # A single wrong date is missing; more of them show that the numbers are not dates.
+    for n_wrong, kind in ((1, "time"), (20, "number")):
+        wrong = np.where(np.arange(200) < n_wrong, 20191399, days)
+        kinds, found = kinds_of(pl.DataFrame({"day": wrong, "x": values}))
+        assert kinds["day"] == kind
+        assert any(note.kind == "unreadable_cells" for note in found.notes) == (kind == "time")
+    for other in (np.arange(200) * 37 + 20_190_000, days / 10, days + 0.5):
+        assert kinds_of(pl.DataFrame({"day": other, "x": values}))[0]["day"] == "number"
+    assert kinds_of(pl.DataFrame({"day": days, "x": values}), number=["day"])[0]["day"] == "number"
+
+
+def test_a_model_reads_dates_of_eight_digits_as_in_training():
+    frame = pl.DataFrame({"day": compact_days(), "x": np.random.default_rng(0).normal(size=200)})
+    found = odefs.detect(frame, random_state=0)
+    expected = found.score(frame)
+    for day in (pl.Int64, pl.Float64, pl.String):
+        assert np.array_equal(found.score(frame.with_columns(frame["day"].cast(day))), expected)

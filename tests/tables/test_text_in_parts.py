@@ -200,6 +200,25 @@ def refused(read, *given):
     return str(error.value)
 
 
+def test_options_are_advised_only_if_they_help(tmp_path):
+    path = tmp_path / "t.csv"
+
+    def said(text, **options):
+        path.write_text(text)
+        return refused(lambda path: read_in_memory(path, **options), path)
+
+    unquoted = "a,b\n" + "1,fine\n" * 30 + "2,late, but paid\n"
+    assert "--delimiter" not in said(unquoted)
+    assert "late, but paid" in said(unquoted)
+    # A column that an option names may be hidden.
+    assert "late" not in said(unquoted, named_columns=["a"])
+    assert "--delimiter ';'" in said("a;b\n" + "1,5;2\n" * 9 + "1,2,3;2\n", delimiter=",")
+    counts = "30,3,no,yes\n" + "1.5,2,3,4,5\n" * 30
+    assert "--skip-rows" not in said(counts + "1,2,3,4,5,6\n")
+    path.write_text(counts)
+    assert len(read_in_memory(path, skip_rows=1, header=False).frame) == 30
+
+
 def test_what_is_refused_in_memory_is_refused_in_parts(tmp_path):
     (tmp_path / "work").mkdir()
     files = {
@@ -430,6 +449,56 @@ def test_a_first_line_that_looks_like_data_is_told(tmp_path):
             lambda path, mode=mode: read(path, mode, header=False), tmp_path / "t.parquet"
         )
         assert "--no-header is for csv" in said
+
+
+def lines_of(first, make, n=40):
+    rng = np.random.default_rng(0)
+    return "\n".join([first, *(",".join(map(str, make(rng))) for _ in range(n))]) + "\n"
+
+
+def measured(rng):
+    return (*rng.normal(100, 20, size=3).round(2), rng.choice(["Present", "Absent"]))
+
+
+def amounts(rng):
+    return rng.normal(2011, 300, size=3).round(1)
+
+
+@pytest.mark.parametrize(
+    ("first", "make", "is_row"),
+    [
+        ("104.2,97.1,88.0,Present", measured, True),
+        ("101.5,99.2,100.1", amounts, False),
+        ("2104.2,1897.1,1988.5", amounts, True),
+        ("2010,2011,2012", amounts, False),
+        ("2012,2011,2010", amounts, False),
+        ("1990,2000,2010", amounts, False),
+        ("1900.5,1950.5,2000.5", amounts, False),
+        ("height,97.1,88.0,Present", measured, False),
+        ("2010,2011,2012,Present", measured, False),
+    ],
+)
+def test_a_first_line_like_the_rows_below_is_a_row(first, make, is_row, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(lines_of(first, make))
+    found = both(path, tmp_path / "work")
+    names = first.split(",")
+    numbered = [f"column {k + 1}" for k in range(len(names))]
+    assert found.columns == (numbered if is_row else names)
+    assert len(found.frame) == (41 if is_row else 40)
+    assert found.reading.has_header == (not is_row)
+    assert (Note("header_is_row", line=1) in found.notes) == is_row
+    # Options that use the names of the first line, and those of a model, make it the header.
+    for options in ({"header_row": 1}, {"text_columns": [names[0]]}, {"expected_names": ["x"]}):
+        assert both(path, tmp_path / "work", **options).columns == names
+
+
+def test_numbers_separated_by_spaces_need_no_header(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(lines_of("104.2,97.1,88.0", lambda rng: measured(rng)[:3]).replace(",", " "))
+    found = both(path, tmp_path / "work")
+    assert (found.columns, len(found.frame)) == (["column 1", "column 2", "column 3"], 41)
+    assert {note.kind for note in found.notes} == {"separated_by_spaces", "header_is_row"}
 
 
 @pytest.mark.slow

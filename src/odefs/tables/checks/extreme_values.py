@@ -4,7 +4,8 @@ A value is far if it lies at least twice as far from the median as every other v
 robust deviations away. Where a column is skewed or has heavy tails, distances are those of
 logarithms, so that a long tail does not count as far. Logarithms of columns that range over several
 orders of magnitude have large deviations; in these a value is also far if the gap to all others is
-much wider than the gaps between the next ones.
+much wider than the gaps between the next ones. In small tables a single value is compared with the
+others alone.
 """
 
 from collections.abc import Callable, Collection
@@ -30,6 +31,16 @@ WIDE_GAP = 1000.0
 """The same in the heaviest tail, that of a Cauchy distribution; few columns have it by chance."""
 NEXT_VALUES, FEWEST_NEXT = 20, 5
 """Number of next values by which the heaviness of a tail is judged; a tenth of all if fewer."""
+SMALL = 300
+"""With fewer values, a single one changes the tails by which the scale is chosen."""
+ALONE_DEVIATIONS, ALONE_CELLS, ALONE_REACH = 15.0, 800.0, 5.0
+"""Least distance of a value that is compared with the others only: in deviations, of few
+values in deviations times their number, and relative to the furthest other value.
+"""
+ALONE_SKEW, ALONE_HEAVY, LIGHT_TAIL = 2.0, 3.2, 1.15
+"""Largest ratios for these others: of the tails, of the middle 90 % to the middle half (normal:
+2.4), and of the furthest value to that of a normal distribution.
+"""
 CERTAINTY_PER_POWER, MOST_CERTAINTY_GAINED = 0.1, 0.2
 """Certainty that a value gains for each power of ten of its distance, and the most it gains."""
 ROUNDING = 1e-9
@@ -52,20 +63,52 @@ def extreme_suspects(
         return []
     if max(abs(float(highest[0])), abs(float(lowest[0]))) > LARGEST:
         return []
-    reach = REACH if facts.n_distinct >= FEW_VALUES else REACH_OF_FEW
-    most = max(2, min(20, facts.n // 500))
-    found_low, found_high = _far_at_ends(lowest, highest, rest, reach, most)
-    (middle,) = quantiles(rest, 0.5)
-    least = ROUNDING * abs(middle)
-    found_high = found_high or _beyond_gap(highest - middle, facts.n, most, least)
-    found_low = found_low or _beyond_gap(middle - lowest, facts.n, most, least)
+    found_low, found_high = _far_by_any_rule(facts, lowest, highest, rest)
     if not found_high and not found_low:
         return []
     usual = (float(lowest[found_low]), float(highest[found_high]))
     numbers = {*highest[:found_high].tolist(), *lowest[:found_low].tolist()}
+    (middle,) = quantiles(rest, 0.5)
     certainty = 0.75 if len(numbers) <= 3 else 0.65
     certainty += _absurdity(np.array([*numbers]) - middle, np.array(usual) - middle)
     return [facts.suspect("extreme_value", certainty, sorted(numbers), usual=usual)]
+
+
+def _far_by_any_rule(
+    facts: NumberFacts, lowest: np.ndarray, highest: np.ndarray, rest: np.ndarray
+) -> tuple[int, int]:
+    """Return how many of the lowest and of the highest values are far by deviation or by gap.
+
+    Where neither finds any in a small table, a single value is compared with the others alone.
+    """
+    reach = REACH if facts.n_distinct >= FEW_VALUES else REACH_OF_FEW
+    most_low, most_high = _most_far(lowest, highest, rest, facts.n)
+    found_low, found_high = _far_at_ends(lowest, highest, rest, reach, most_low, most_high)
+    (middle,) = quantiles(rest, 0.5)
+    # By the median, not the largest value: next to a total of 4e13 all values of a column would be
+    # rounding errors.
+    least = ROUNDING * abs(middle)
+    # On a logarithmic scale, a total of 3.8 million below counts of 26 to 2,854 is not far by its
+    # deviation, but by the gap.
+    found_high = found_high or _beyond_gap(highest - middle, facts.n, most_high, least)
+    found_low = found_low or _beyond_gap(middle - lowest, facts.n, most_low, least)
+    if not found_high and not found_low and rest.size < SMALL:
+        return _far_alone(rest)
+    return found_low, found_high
+
+
+def _most_far(lowest: np.ndarray, highest: np.ndarray, rest: np.ndarray, n: int) -> tuple[int, int]:
+    """Return how many of the lowest and of the highest of ``n`` values may be far at most."""
+    most = max(2, min(20, n // 500))
+    if not lowest[0] < 0 < highest[0]:
+        return most, most
+    # Next to values of up to 900 million, -11 million is as good as zero, however far from the
+    # other negative numbers it is by logarithms.
+    q01, middle, q99 = quantiles(rest, 0.01, 0.5, 0.99)
+    ordinary = max(q99 - middle, middle - q01)
+    most_low = min(most, int(np.count_nonzero(middle - lowest > ordinary)))
+    most_high = min(most, int(np.count_nonzero(highest - middle > ordinary)))
+    return most_low, most_high
 
 
 def _absurdity(extreme: np.ndarray, usual: np.ndarray) -> float:
@@ -82,16 +125,21 @@ def _absurdity(extreme: np.ndarray, usual: np.ndarray) -> float:
 
 
 def _far_at_ends(
-    lowest: np.ndarray, highest: np.ndarray, rest: np.ndarray, reach: float, most: int
+    lowest: np.ndarray,
+    highest: np.ndarray,
+    rest: np.ndarray,
+    reach: float,
+    most_low: int,
+    most_high: int,
 ) -> tuple[int, int]:
     """Return how many of the lowest and how many of the highest values are far."""
     transform = _scale(rest, float(lowest[0]))
     middle = transform(np.array(quantiles(rest, 0.5)))[0]
     ordinary = transform(rest)
     least = DEVIATIONS if transform is _unchanged else LOG_DEVIATIONS
-    found_high = _far(transform(highest) - middle, ordinary - middle, reach, least, most)
+    found_high = _far(transform(highest) - middle, ordinary - middle, reach, least, most_high)
     reach = max(reach, LOW_REACH) if transform is np.log else reach
-    found_low = _far(middle - transform(lowest), (middle - ordinary)[::-1], reach, least, most)
+    found_low = _far(middle - transform(lowest), (middle - ordinary)[::-1], reach, least, most_low)
     return found_low, found_high
 
 
@@ -120,6 +168,8 @@ def _far(ends: np.ndarray, others: np.ndarray, reach: float, least: float, most:
     ``ends`` are the distances at this end, furthest first, and ``others`` those of all values, in
     ascending order.
     """
+    # Both quotients are the standard deviation of a normal distribution. The second one is that of
+    # this side, which is larger where the distribution is skewed.
     q25, q75, q90 = quantiles(others, 0.25, 0.75, 0.9)
     deviation = max((q75 - q25) / 1.349, q90 / 1.2816)
     if deviation <= 0:
@@ -129,6 +179,37 @@ def _far(ends: np.ndarray, others: np.ndarray, reach: float, least: float, most:
         if ends[k - 1] >= max(reach * ordinary, least * deviation):
             return k
     return 0
+
+
+def _far_alone(values: np.ndarray) -> tuple[int, int]:
+    """Return how many of the lowest and of the highest values are far: one of them, or none.
+
+    In a small table, a single far value makes a normal distribution look heavy-tailed. It is far if
+    the others, in ascending order, have about the shape of a normal distribution.
+    """
+    (middle,) = quantiles(values, 0.5)
+    is_high = values[-1] - middle > middle - values[0]
+    far, others = (values[-1], values[:-1]) if is_high else (values[0], values[1:])
+    q05, q10, q25, q50, q75, q90, q95 = quantiles(others, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+    below, above = q50 - q10, q90 - q50
+    deviation = max((q75 - q25) / 1.349, below / 1.2816, above / 1.2816)
+    furthest = float(np.abs(others - q50).max())
+    is_normal = (
+        0 < max(below, above) <= ALONE_SKEW * min(below, above)
+        and q95 - q05 <= ALONE_HEAVY * (q75 - q25)
+        and furthest <= LIGHT_TAIL * np.sqrt(2 * np.log(others.size)) * deviation
+    )
+    # The fewer values, the more often those of a heavy tail look like a normal distribution.
+    least = max(ALONE_DEVIATIONS, ALONE_CELLS / values.size) * deviation
+    if not is_normal or abs(far - q50) < max(least, ALONE_REACH * furthest):
+        return 0, 0
+    if values[0] > 0 and is_high:
+        # So may those of a skewed distribution, of which logarithms are less extreme.
+        logs = np.log(others)
+        q10, q50, q90 = quantiles(logs, 0.1, 0.5, 0.9)
+        if np.log(far) - q50 < LOG_DEVIATIONS * (q90 - q10) / 2.563:
+            return 0, 0
+    return (0, 1) if is_high else (1, 0)
 
 
 def _beyond_gap(ends: np.ndarray, n: int, most: int, least: float) -> int:

@@ -3,6 +3,7 @@
 Text that mostly reads as numbers or dates counts as such, in the formats of the encoder.
 """
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,13 @@ import numpy as np
 from odefs.tables.checks.gather import ColumnTally, NumberTally
 from odefs.tables.checks.record import Cell, CheckKind, Suspect
 from odefs.tables.columns import Kind
-from odefs.tables.encoder.text_formats import TextFormat, read_levels, recognise, unit_of
+from odefs.tables.encoder.text_formats import (
+    TextFormat,
+    read_levels,
+    read_zone,
+    recognise,
+    unit_of,
+)
 
 LEAST_CELLS = 20
 """Fewer values say too little about what is usual."""
@@ -25,6 +32,13 @@ def quantiles(ordered: np.ndarray, *shares: float) -> list[float]:
     high = np.minimum(low + 1, ordered.size - 1)
     rest = places - low
     return ((1 - rest) * ordered[low] + rest * ordered[high]).tolist()
+
+
+def name_words(name: str) -> list[str]:
+    """Return the words of a name: ``patientAge_years`` is patient, age, years; % is percent."""
+    # ``Yield %`` is a column of percentages, in which 930 is impossible, not just extreme.
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|%", name)
+    return ["percent" if word == "%" else word.lower() for word in words]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +102,8 @@ class NumberFacts:
     """Sampled values in ascending order."""
     text: TextFacts | None = None
     """The column as text, if it was read from text."""
+    zone: str = ""
+    """Time zone of a column of times."""
 
     @classmethod
     def of_numbers(cls, tally: ColumnTally) -> "NumberFacts | None":
@@ -95,7 +111,9 @@ class NumberFacts:
             return None
         cells = np.concatenate([part.values for part in tally.sample])
         of: Kind = "time" if tally.is_time else "number"
-        return cls(tally.name, of, tally.whole, tally.numbers, np.sort(cells[~np.isnan(cells)]))
+        known = np.sort(cells[~np.isnan(cells)])
+        zone = tally.sample[0].zone
+        return cls(tally.name, of, tally.whole, tally.numbers, known, zone=zone)
 
     @classmethod
     def of_text(cls, facts: TextFacts, tally: ColumnTally) -> "NumberFacts | None":
@@ -126,9 +144,13 @@ class NumberFacts:
 
     @property
     def unit(self) -> str:
-        """The unit in the cells of a column that was read from text."""
-        style = None if self.text is None else self.text.style
-        return "" if style is None else unit_of(style.name)
+        """The unit in the cells of a column that was read from text; of times, their zone."""
+        text = self.text
+        if text is None or text.style is None:
+            return self.zone
+        if self.of == "time":
+            return read_zone(text.levels, text.read, text.style)
+        return unit_of(text.style.name)
 
     @cached_property
     def n_distinct(self) -> int:

@@ -47,6 +47,7 @@ class NumberTally:
     n_negative: int = 0
     n_positive: int = 0
     total: float = 0.0
+    """Sum; its last digits depend on the batches, which the tolerance for sums of rows absorbs."""
     special: Counter[float] = field(default_factory=Counter)
     """Number of cells with each of the ``SPECIAL`` values, which the extreme values exclude."""
     lowest: np.ndarray = field(default_factory=lambda: np.empty(0))
@@ -164,20 +165,20 @@ def numbers_rows(name: str) -> bool:
 
 
 def gather(
-    table: Table, names: Sequence[str], hashed: Sequence[str], na: Collection[str], seed: int
+    table: Table,
+    names: Sequence[str],
+    hashed: Sequence[str],
+    na: Collection[str],
+    seed: int,
+    id: str | None = None,
 ) -> Gathered:
-    """Read the columns ``names`` and ``hashed`` once; the latter make up a row."""
+    """Read the columns ``names`` and ``hashed`` once; the latter make up a row.
+
+    ``id`` is the column that identifies the rows, if one of ``names`` was declared to do so.
+    """
     n_rows = table.n_rows
-    # The cells of a row are held twice: by column, and as a row.
-    room = max(MIN_SAMPLE_ROWS, SAMPLE_BYTES // (16 * max(1, len(names))))
-    size = min(n_rows, SAMPLE_ROWS, room)
-    chosen = np.arange(n_rows)
-    if n_rows > size:
-        rng = np.random.default_rng([seed, 11])
-        chosen = np.sort(rng.choice(n_rows, size=size, replace=False))
-    with_ids = {name for name in names if numbers_rows(name)}
-    if len(with_ids) * n_rows > MAX_IDS:
-        with_ids = set()
+    chosen = _sampled_rows(n_rows, len(names), seed)
+    with_ids = _columns_of_ids(names, id, n_rows)
     tallies = {name: ColumnTally(name, ids=[] if name in with_ids else None) for name in names}
     hashes = np.empty(n_rows, dtype=np.uint64) if n_rows <= MAX_HASHED_ROWS and hashed else None
     sample = []
@@ -193,6 +194,25 @@ def gather(
             sample.append(whole_rows.take(sampled))
         report_progress(stop, n_rows)
     return Gathered(n_rows, tallies, hashes, sample)
+
+
+def _sampled_rows(n_rows: int, n_columns: int, seed: int) -> np.ndarray:
+    """Return the rows of the sample in ascending order."""
+    # The cells of a row are held twice: by column, and as a row.
+    room = max(MIN_SAMPLE_ROWS, SAMPLE_BYTES // (16 * max(1, n_columns)))
+    size = min(n_rows, SAMPLE_ROWS, room)
+    if n_rows <= size:
+        return np.arange(n_rows)
+    # The second number keeps this draw apart from those of other steps with the same seed.
+    rng = np.random.default_rng([seed, 11])
+    return np.sort(rng.choice(n_rows, size=size, replace=False))
+
+
+def _columns_of_ids(names: Sequence[str], id: str | None, n_rows: int) -> set[str]:
+    """Return the columns whose ids are held in memory; none of them if there are too many ids."""
+    # Zip codes and the like are named as identifiers, but several rows may share one.
+    found = {name for name in names if name == id or numbers_rows(name)}
+    return found if len(found) * n_rows <= MAX_IDS else set()
 
 
 MAX_HASHED_ROWS = 2**24
@@ -211,6 +231,8 @@ def row_hashes(table: Columns) -> np.ndarray:
 
 def cell_hashes(column: Column, place: int) -> np.ndarray:
     """Return one number per cell; it depends on the place of the column."""
+    # An odd factor, so that no two hashes of cells become equal. Without the place, rows in which
+    # two columns have exchanged their values would count as copies.
     own = np.uint64((2 * place + 1) * 0xD6E8FEB86659FD93 % 2**64)
     if column.exact is not None:
         column = column.exact
@@ -227,7 +249,7 @@ def cell_hashes(column: Column, place: int) -> np.ndarray:
 
 
 def _mixed(bits: np.ndarray) -> np.ndarray:
-    """Spread the differences between numbers over all bits."""
+    """Spread the differences between numbers over all bits (the finaliser of SplitMix64)."""
     for factor, shift in zip(_FACTORS, (np.uint64(30), np.uint64(27)), strict=True):
         bits = (bits ^ (bits >> shift)) * factor
     return bits ^ (bits >> np.uint64(31))

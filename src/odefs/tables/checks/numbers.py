@@ -1,22 +1,18 @@
-"""Checks of numbers and dates.
+"""Checks of numbers: codes for missing values, impossible values, zeros and negative numbers.
 
-Numbers: codes for missing values, impossible values, zeros and negative numbers. Dates: in the
-future, and before 1900. Extreme values are in :mod:`odefs.tables.checks.extreme_values`. A cell is
-named by one check only, the most specific one; the other checks leave it out.
+Extreme values are in :mod:`odefs.tables.checks.extreme_values`. A cell is named by one check only,
+the most specific one; the other checks leave it out.
 """
 
-import re
 from collections.abc import Collection
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
 
 from odefs.tables.checks.extreme_values import FEW_VALUES, extreme_suspects
-from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts, quantiles
+from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts, name_words, quantiles
 from odefs.tables.checks.gather import CODES
 from odefs.tables.checks.record import Suspect
-from odefs.tables.columns import SECONDS_PER_DAY
 
 CODE_GAP = 0.5
 """Least distance of a code from all other values, relative to the span of their middle 98 %."""
@@ -25,6 +21,8 @@ SMALL_CODES = (9.0, -9.0, -8.0, 99.0, -99.0, 88.0, -88.0, 98.0)
 SMALL_CODE_GAP = 1.5
 ZERO_SHARE, NEGATIVE_SHARE, IMPOSSIBLE_SHARE = 0.05, 0.01, 0.01
 """More cells than these are no errors but a property of the column."""
+CODED_SHARE, CODED_VALUES = 0.1, 2
+"""The same for negative numbers that are codes, and the most distinct ones."""
 ZERO_DEVIATIONS = 4.0
 SIZES = 5
 """Least number of distinct values of a column of sizes; those with fewer hold grades or codes."""
@@ -57,27 +55,6 @@ CHANGES = frozenset(
     ["change", "growth", "diff", "difference", "increase", "decrease", "return", "returns", "delta"]
 )
 """Words of a name that make negative numbers and more than 100 percent ordinary."""
-FIRST_DATE = datetime(1900, 1, 1, tzinfo=UTC).timestamp()
-DATE_SHARE = 0.05
-"""If more dates than these are early or in the future, the table is about the past or the future.
-"""
-PLANNED = frozenset(
-    [
-        *(
-            "due",
-            "expiry",
-            "expires",
-            "expiration",
-            "expected",
-            "end",
-            "until",
-            "valid",
-            "deadline",
-        ),
-        *("planned", "plan", "forecast", "maturity", "next", "renewal", "scheduled", "target"),
-    ]
-)
-"""Words in the names of columns whose dates may lie in the future."""
 
 
 def number_suspects(facts: NumberFacts) -> list[Suspect]:
@@ -97,12 +74,6 @@ def number_suspects(facts: NumberFacts) -> list[Suspect]:
     named |= {0.0} if zero else set()
     found += [one for one in (impossible, zero, negative) if one is not None]
     return [*found, *extreme_suspects(facts, named, low, high)]
-
-
-def name_words(name: str) -> list[str]:
-    """Return the words of a name: ``patientAge_years`` is patient, age, years; % is percent."""
-    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|%", name)
-    return ["percent" if word == "%" else word.lower() for word in words]
 
 
 class _OtherValues(NamedTuple):
@@ -132,12 +103,12 @@ def _codes(facts: NumberFacts) -> list[Suspect]:
     # Codes often come in pairs, such as 998 and 999.
     present = [c for c in CODES if facts.tally.special[c] >= 2]
     others = _values_except(facts, present) if present else None
-    if others is None:
+    codes = [] if others is None else [code for code in present if others.exclude(code)]
+    if not codes:
         return []
-    usual = (others.lowest, others.highest)
-    return [
-        facts.suspect("code", 0.9, (code,), usual=usual) for code in present if others.exclude(code)
-    ]
+    # The range includes numbers that look like codes, but are not reported as such.
+    usual = (float(facts.lowest(codes)[0]), float(facts.highest(codes)[0]))
+    return [facts.suspect("code", 0.9, (code,), usual=usual) for code in codes]
 
 
 def _values_except(facts: NumberFacts, codes: Collection[float]) -> _OtherValues | None:
@@ -156,11 +127,13 @@ def _values_except(facts: NumberFacts, codes: Collection[float]) -> _OtherValues
 
 def _named_range(facts: NumberFacts) -> tuple[float, float] | None:
     """Return the range that the name of the column implies, if it implies one."""
-    words = name_words(facts.name)
-    ranges = {RANGES[word] for word in words if word in RANGES}
-    if len(ranges) != 1 or not CHANGES.isdisjoint(words) or facts.of == "time":
-        return None
-    return ranges.pop()
+    ranges = {RANGES[word] for word in name_words(facts.name) if word in RANGES}
+    return ranges.pop() if len(ranges) == 1 and not _are_changes(facts) else None
+
+
+def _are_changes(facts: NumberFacts) -> bool:
+    """Whether a column holds changes or times, which have no range and may be negative."""
+    return facts.of == "time" or not CHANGES.isdisjoint(name_words(facts.name))
 
 
 def _impossible(facts: NumberFacts, named: set[float]) -> Suspect | None:
@@ -216,6 +189,7 @@ def _zeros(facts: NumberFacts, named: set[float]) -> Suspect | None:
 def _are_far_from_zero(sizes: np.ndarray, lowest: float) -> bool:
     """Whether zero lies far below the bulk of some sizes, and not next to the lowest one."""
     low, lower, median, upper = quantiles(sizes, 0.01, 0.05, 0.5, 0.95)
+    # 1.645 standard deviations lie between median and 5 % quantile of a normal distribution.
     deviation = max(median - lower, (upper - median) / 2) / 1.645
     if low < 0.2 * median or median < ZERO_DEVIATIONS * deviation:
         return False
@@ -225,18 +199,36 @@ def _are_far_from_zero(sizes: np.ndarray, lowest: float) -> bool:
 def _negatives(facts: NumberFacts, named: set[float]) -> Suspect | None:
     """Negative numbers in a column whose other values stop at zero."""
     count = _n_negative(facts, named)
-    if not 0 < count <= max(1, NEGATIVE_SHARE * facts.n) or facts.of == "time":
+    if not 0 < count <= max(1, CODED_SHARE * facts.n) or _are_changes(facts):
         return None
-    rest = facts.typical(named)
-    rest = rest[rest >= 0]
-    if rest.size < LEAST_CELLS // 2 or not CHANGES.isdisjoint(name_words(facts.name)):
+    typical = facts.typical(named)
+    rest = typical[typical >= 0]
+    if rest.size < LEAST_CELLS // 2:
         return None
-    if _are_ordinary_tail(facts.lowest(named)[:count], rest, facts.n, count):
+    lowest = facts.lowest(named)
+    negative = np.concatenate([lowest[lowest < 0], typical[typical < 0]])
+    # All others are positive, though a sample may miss the zeros.
+    are_coded = not facts.tally.special[0.0] and _are_coded(negative, count, rest)
+    if not are_coded and (
+        count > max(1, NEGATIVE_SHARE * facts.n)
+        or _are_ordinary_tail(lowest[:count], rest, facts.n, count)
+    ):
         return None
-    usual = (float(rest[0]), float(facts.highest(named)[0]))
+    # Of the lowest values of large tables, all may be negative.
+    others = lowest[lowest >= 0]
+    usual = (float(others[0] if others.size else rest[0]), float(facts.highest(named)[0]))
     certainty = 0.8 if count <= 0.001 * facts.n + 1 else 0.6
     excluded = tuple(sorted(named))
     return facts.suspect("negative", certainty, excluded=excluded, below=0.0, usual=usual)
+
+
+def _are_coded(negative: np.ndarray, count: int, rest: np.ndarray) -> bool:
+    """Whether ``count`` negative numbers are one or two that are repeated, among sizes or grades.
+
+    Such as -1 and -2 for what is unknown. ``rest`` are positive values.
+    """
+    n_distinct = np.unique(negative).size
+    return n_distinct <= min(CODED_VALUES, count - 1) and np.unique(rest).size >= SIZES
 
 
 def _are_ordinary_tail(negative: np.ndarray, rest: np.ndarray, n: int, count: int) -> bool:
@@ -249,28 +241,8 @@ def _are_ordinary_tail(negative: np.ndarray, rest: np.ndarray, n: int, count: in
         return True
     if upper - middle > SKEWED * (middle - lower):
         return n < RELIABLE and int(np.count_nonzero(rest <= -negative[0])) < 10 * count
-    # How low values would reach if they became rare as in a normal distribution.
+    # How low values would reach if they became rare as in a normal distribution, of which the
+    # lowest of n values is about sqrt(2 log n) standard deviations below the mean.
     deviation = max((middle - lower) / 1.645, (middle - low) / 2.326)
     reach = middle - 1.3 * np.sqrt(2 * np.log(max(n, 3))) * deviation
     return bool(negative[-1] > reach or rest[0] - negative[-1] < deviation)
-
-
-def date_suspects(facts: NumberFacts, today: float) -> list[Suspect]:
-    """Return the suspects of a column of times; ``today`` is the start of the day."""
-    lowest, highest = facts.lowest(), facts.highest()
-    if facts.n < LEAST_CELLS or not lowest.size:
-        return []
-    if lowest[0] >= 0 and highest[0] < SECONDS_PER_DAY:
-        return []  # times of day
-    found = []
-    end = today + SECONDS_PER_DAY
-    limit = max(1, DATE_SHARE * facts.sample.size)
-    low, high = -np.inf, np.inf
-    if highest[0] >= end and np.count_nonzero(facts.sample >= end) <= limit:
-        high = np.nextafter(end, 0)
-        if PLANNED.isdisjoint(name_words(facts.name)):
-            found.append(facts.suspect("future_date", 0.9, above=high, usual=(today,)))
-    if lowest[0] < FIRST_DATE and np.count_nonzero(facts.sample < FIRST_DATE) <= limit:
-        low = FIRST_DATE
-        found.append(facts.suspect("early_date", 0.85, below=low))
-    return [*found, *extreme_suspects(facts, (), low, high)]

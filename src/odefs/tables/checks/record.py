@@ -46,6 +46,10 @@ class ValueCheck:
     """Cells of these rows; times are seconds since 1970. Empty for copies of rows."""
     usual: tuple[Cell, ...] = ()
     """What to compare with: lowest and highest other value, or the frequent spelling."""
+    apart: tuple[Cell, ...] = ()
+    """Distinct values of the first cells outside ``usual`` that other checks name."""
+    apart_count: int = 0
+    """Number of these cells."""
     usual_count: int = 0
     """Number of rows with the frequent spelling, or of distinct ids that are repeated."""
     summed: tuple[str, ...] = ()
@@ -53,7 +57,8 @@ class ValueCheck:
     of: Kind = "number"
     """Kind of the values."""
     unit: str = ""
-    """Unit of numbers that are read from text, such as kg; fractions are shown as %."""
+    """Unit of numbers that are read from text, such as kg; fractions are shown as %. The time
+    zone of times."""
     certainty: float = 0.5
     """Order of the list: how rarely such a value is right."""
 

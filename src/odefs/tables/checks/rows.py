@@ -102,6 +102,7 @@ def copied_rows(gathered: Gathered) -> ValueCheck | None:
     width = len(gathered.sample[0].columns) if gathered.sample else 0
     if hashes is None or width < MIN_COPIED_COLUMNS or hashes.size < MIN_ADDENDS:
         return None
+    # Stable: of equal rows, the first in the table counts as the original.
     order = np.argsort(hashes, kind="stable")
     repeats = hashes[order[1:]] == hashes[order[:-1]]
     rows = np.sort(order[1:][repeats])
@@ -136,6 +137,8 @@ def _coincidences(gathered: Gathered) -> float:
     total = np.asarray(np.sum(cells, axis=0, dtype=np.uint64))
     equal, possible = _pairs(total), n_rows * (n_rows - 1) / 2
     chosen = np.unique(np.linspace(0, width - 1, min(width, MAX_COLUMNS)).astype(int))
+    # Hashes of rows are sums over columns: without the summand of a column, they are those of the
+    # rows without it.
     expected = max(
         (_pairs(total - cells[k]) - equal + PRIOR_PAIRS) * _pairs(cells[k]) / max(possible, 1)
         for k in chosen
@@ -155,14 +158,33 @@ def sum_suspects(columns: Sequence[NumberFacts]) -> list[Suspect]:
     found = []
     for facts in columns:
         tally = facts.tally
+        # A single negative number must not hide the total of a column of positive ones.
         n_addends = max(tally.n_positive, tally.n_negative)
         if facts.of == "time" or n_addends <= MIN_ADDENDS:
             continue
         ends = facts.highest() if tally.n_positive == n_addends else facts.lowest()
         end = float(ends[0])
+        # The total includes the value itself.
         if abs(tally.total - 2 * end) <= SUM_TOLERANCE * abs(end) and ends[1] != end:
             found.append(facts.suspect("sum_row", 0.9, (end,)))
     return found
+
+
+def rows_above_others(
+    table: Table, rows: Sequence[int], columns: Sequence[NumberFacts]
+) -> frozenset[int]:
+    """Return those of some rows that have the highest value in most columns of numbers."""
+    n_highest = np.zeros(len(rows), dtype=np.int64)
+    n_known = np.zeros(len(rows), dtype=np.int64)
+    cells = table.column_rows(np.array(rows), [facts.name for facts in columns])
+    for facts, column in zip(columns, cells, strict=True):
+        values = column.values
+        if facts.text is not None:
+            read = dict(zip(facts.text.levels, facts.text.read.tolist(), strict=True))
+            values = np.array([read.get(str(column.at(k)), np.nan) for k in range(len(rows))])
+        n_highest += values >= facts.highest()[0]
+        n_known += ~np.isnan(values)
+    return frozenset(np.array(rows)[2 * n_highest > n_known].tolist())
 
 
 def sum_rows(located: Sequence[Located]) -> list[ValueCheck]:

@@ -26,6 +26,8 @@ GROUP_TOTALS = re.compile(
 """Totals of a group, such as ``Total North`` and ``North Total``, which spreadsheets write."""
 TOTAL_SHARE = 0.35
 """Totals of a few groups may be a third of the rows."""
+POSSIBLE_NAME = 0.5
+"""Certainty of totals in a column of names, of which "Total" may be one."""
 SUMMARIES = re.compile(r"(?:sum|somme|suma|insgesamt):?|overall|all|average|mean", re.IGNORECASE)
 """Also labels of totals, but ordinary words where they occur more than once."""
 
@@ -73,9 +75,8 @@ def _totals(facts: TextFacts) -> Suspect | None:
     count = sum(counts[label] for label in labels)
     if not labels or count > TOTAL_SHARE * facts.n or len(facts.levels) < 3:
         return None
-    # In a column of names, "Total" may be one of them.
     is_name = len(facts.levels) > 0.9 * facts.n
-    return facts.suspect("total_row", 0.5 if is_name else 0.95, labels)
+    return facts.suspect("total_row", POSSIBLE_NAME if is_name else 0.95, labels)
 
 
 def _total_labels(counts: dict[str, int], is_long: bool) -> list[str]:
@@ -143,7 +144,8 @@ def _case_variants(counts: dict[str, int]) -> dict[str, str]:
         for level, count in counts.items()
         if (frequent := best[_folded(level)]) != level
         and count * CASE_RATIO <= counts[frequent]
-        and (len(level.strip()) >= 3 or level.strip() == frequent.strip())
+        # Single letters are codes, of which both cases may be in use.
+        and (len(level.strip()) > 1 or level.strip() == frequent.strip())
     }
 
 
@@ -171,7 +173,11 @@ def _one_edit(counts: dict[str, int], skipped: set[str]) -> dict[str, str]:
 
 
 def _frequent_by_shortened(counts: dict[str, int]) -> dict[str, list[str]]:
-    """Return the frequent spellings by what is left of them without one of their letters."""
+    """Return the frequent spellings by what is left of them without one of their letters.
+
+    Two words that differ by one letter, or by two that are swapped, have such a rest in common.
+    Looking it up replaces the comparison of all pairs of values.
+    """
     frequent: dict[str, list[str]] = {}
     for level in sorted(counts, key=lambda one: (-counts[one], one)):
         if counts[level] >= FREQUENT and MIN_LETTERS <= len(level) <= MAX_LETTERS:

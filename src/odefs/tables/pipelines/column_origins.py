@@ -98,6 +98,7 @@ def origins_of(step: Any, rows: Rows, labels: Sequence[str], path: Path) -> np.n
         return _union(step, rows, labels, path)
     if hasattr(step, "output_indices_"):
         return _column_transformer(step, rows, labels, path)
+    # With one input column there is nothing to find out, whatever the step does with it.
     if n_in == 1:
         return np.zeros(step.transform(rows).shape[1], dtype=np.intp)
     if type(step).__name__ in MIXING:
@@ -251,6 +252,8 @@ def _marked_names(step: Any, n_in: int) -> Iterable[object] | None:
     """Return the names of the output for marked input; ``None`` if the step has no names."""
     if not hasattr(step, "get_feature_names_out"):
         return None
+    # scikit-learn refuses names that differ from those of the training frame. The copy is shallow:
+    # the step itself keeps its names.
     nameless = copy.copy(step)
     vars(nameless).pop("feature_names_in_", None)
     marked = np.array([f"\x00{k}\x01" for k in range(n_in)], dtype=object)

@@ -53,6 +53,10 @@ def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: object) -> Explanati
         )
     if not steps:
         return model.explain(X)
+    # Imported late, as by scoring: the command line works without scikit-learn.
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
     X = local_table(unmasked(X))
     if not hasattr(X, "shape"):
         X = np.asarray(X)

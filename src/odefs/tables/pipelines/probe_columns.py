@@ -75,6 +75,7 @@ def probe(transform: Transform, rows: Rows) -> np.ndarray:
     """
     before = _transformed(transform, rows)
     usual = _cells(before)
+    # A step whose output is random changes with every column.
     if _differing(usual, _cells(_transformed(transform, rows))).any():
         raise UnknownOriginError
     n_in = rows.shape[1]
@@ -154,6 +155,7 @@ def _unindexed(series: "nw.Series") -> object:
 
 
 def _changed(column: np.ndarray) -> np.ndarray:
+    # In another order as well: a function that standardises the rows it is given undoes a shift.
     turned = column[_rotation(column.size)]
     if column.dtype.kind == "f":
         return turned * 1.5 + 1

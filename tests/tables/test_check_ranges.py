@@ -1,0 +1,99 @@
+"""Ranges of other values that checks quote: of all other cells, or with those that are left out."""
+
+from datetime import date, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+
+from odefs.tables.checks import find_checks
+from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.encoder.learning import learn_encoder
+from odefs.tables.table import table_of
+
+COMPARED = ("zero", "negative", "code", "extreme_value")
+
+
+def checks_of(cells):
+    frame = pl.DataFrame({"x": cells, "y": np.arange(len(cells)) % 7.0})
+    table, encoder = table_of(frame), ColumnEncoder()
+    learn_encoder(encoder, table, table.names, 0)
+    return {check.kind: check for check in find_checks(table, encoder, table.names)}
+
+
+def planted(*values):
+    """Return sizes of about 50 with some other values."""
+    cells = np.random.default_rng(0).normal(50, 3, 500).round(1)
+    cells[10 : 10 + len(values)] = values
+    return cells
+
+
+COLUMNS = {
+    "sensor": (planted(150, *[-127.0] * 5), {"extreme_value": {-127.0}, "negative": set()}),
+    "codes": (planted(-999, -999, 999, 999, 150), {"extreme_value": {-999.0, 999.0}}),
+    "zeros": (planted(0, 0, 300), {"extreme_value": {0.0}, "zero": set()}),
+    "zeros and a code": (planted(0, -99, -99), {"zero": {-99.0}, "code": set()}),
+    "no code": (np.array([*range(1, 6)] * 80 + [-1.0] * 3 + [99.0] * 2), {"code": set()}),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_the_range_is_that_of_all_other_cells_but_those_named(name):
+    cells, expected = COLUMNS[name]
+    found = checks_of(cells)
+    for kind, values in expected.items():
+        assert set(found[kind].apart) == values
+    for check in found.values():
+        if check.kind in COMPARED:
+            others = np.delete(cells, check.rows)
+            left_out = np.isin(others, check.apart)
+            assert check.apart_count == left_out.sum()
+            assert check.usual == (others[~left_out].min(), others[~left_out].max())
+
+
+def test_cells_of_text_are_named_as_they_are():
+    cells = [f"${cell:.2f}" for cell in planted()]
+    cells[7], cells[8] = "$1250000.00", "-$80.00"
+    check = checks_of(cells)["extreme_value"]
+    assert (check.values, check.apart, check.apart_count) == (("$1250000.00",), ("-$80.00",), 1)
+
+
+def test_planned_dates_belong_to_the_others():
+    days = [date(2015, 1, 1) + timedelta(days=k) for k in range(300)]
+    days[5], days[9] = date(2999, 1, 1), date(1912, 1, 1)
+    frame = pl.DataFrame({"due": days, "y": np.arange(300) % 7.0})
+    table, encoder = table_of(frame), ColumnEncoder()
+    learn_encoder(encoder, table, table.names, 0)
+    (check,) = find_checks(table, encoder, table.names)
+    assert (check.kind, check.rows, check.apart_count) == ("extreme_value", (9,), 0)
+    assert check.usual[1] > 3e10
+
+
+def test_small_negative_numbers_among_large_positive_ones_are_not_far():
+    """A budget: most entries are near zero, a few are very large, some are negative."""
+    rng = np.random.default_rng(0)
+    cells = np.round(rng.lognormal(9, 3.5, 240))
+    cells[:90] = 0
+    cells[100:106] = [-2_700_000, -2_100_000, -50_000, -40_000, -30_000, -9_000]
+    assert "extreme_value" not in checks_of(cells)
+    cells[100] = -100 * cells.max()
+    assert checks_of(cells)["extreme_value"].rows == (100,)
+
+
+@pytest.mark.parametrize(
+    ("others", "negative", "is_named"),
+    {
+        "sizes": (np.arange(40, 60, 0.5), [-2.0] * 3, True),
+        "two codes": (np.arange(40, 60, 0.5), [-2.0, -2.0, -1.0], True),
+        "grades": (np.tile([1.0, 2, 3, 4, 5], 20), [-1.0] * 5, True),
+        "grades with a zero": (np.tile([0.0, 1, 2, 3, 4, 5], 20), [-1.0] * 5, False),
+        "signs": (np.ones(90), [-1.0] * 5, False),
+        "many": (np.tile([1.0, 2, 3, 4, 5], 20), [-1.0] * 30, False),
+        "different numbers": (np.arange(1, 90.0), [-1.5, -2.5, -4.5, -7.5], False),
+    }.values(),
+)
+def test_repeated_negative_numbers_among_positive_ones_are_named(others, negative, is_named):
+    found = checks_of(np.concatenate([others, negative]))
+    rows = tuple(range(others.size, others.size + len(negative)))
+    assert [check.rows for check in found.values()] == [rows] * is_named
+    assert set(found) <= {"negative"}
