@@ -1,8 +1,10 @@
 """``odefs check``: exit codes, and findings as text, annotations, JUnit and metrics."""
 
+import json
 import re
 from xml.etree import ElementTree
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -66,6 +68,38 @@ def test_exit_codes(folder, arguments, code):
     assert "Traceback" not in done.stderr
     if code == 0:
         assert messages(done) == []
+
+
+@pytest.mark.parametrize("id", [(), ("--id", "order_id")])
+@pytest.mark.parametrize("first", [1, 1000])
+def test_a_check_looks_for_what_detect_looks_for(tmp_path, first, id):
+    """Also in columns that the model does not use: ids, and columns that count rows."""
+    rng = np.random.default_rng(0)
+    sizes = {name: rng.normal(100, 10, 200).round(2) for name in ("a", "b", "c", "d")}
+    good = pl.DataFrame({"order_id": np.arange(first, first + 200)} | sizes)
+    good.write_csv(tmp_path / "good.csv")
+    fast = ("--no-report", "--set", "n_estimators=3")
+    line = ("detect", "good.csv", *id, "--save", "m.odefs", "--quiet", *fast)
+    assert odefs(*line, cwd=tmp_path).returncode == 0
+    ids = pl.when(pl.int_range(pl.len()) == 7).then(first).otherwise("order_id")
+    repeated_id = good.with_columns(order_id=ids)
+    total = good.sum().with_columns(order_id=pl.lit("Total"))
+    wrong = {
+        "repeated_id": repeated_id,
+        "copied_row": pl.concat([good, good[30:31]]),
+        "sum_row" if id else "total_row": pl.concat(
+            [good.with_columns(pl.col("order_id").cast(str)), total]
+        ),
+    }
+    assert check(tmp_path, "good.csv", "--fail-on", "values").returncode == 0
+    for kind, frame in wrong.items():
+        frame.write_csv(tmp_path / "new.csv")
+        found = odefs("detect", "new.csv", *id, "--json", *fast, cwd=tmp_path)
+        kinds = {one["kind"] for one in json.loads(found.stdout)["checks"]}
+        done = check(tmp_path, "new.csv", "--fail-on", "values", "--json")
+        assert done.returncode == 3
+        assert {one["kind"] for one in json.loads(done.stdout)["checks"]} == kinds
+        assert kind in kinds
 
 
 def test_without_a_model_the_command_is_refused(folder):
@@ -161,6 +195,7 @@ def test_files_without_lines_have_annotations_without_line(folder):
         (("absent.csv",), "data"),
         (("nocol.csv",), "data"),
         (("good.csv", "--max-drift", "2"), "usage"),
+        (("good.csv", "--max-drift", '<a b="c">&'), "usage"),
     ],
 )
 def test_a_check_that_cannot_be_made_is_an_error_in_every_format(folder, arguments, kind):

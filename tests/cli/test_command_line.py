@@ -20,6 +20,7 @@ from odefs import detect as library_detect
 from odefs._progress import report_progress, stage
 from odefs.cli.commands.datasets import command as datasets
 from odefs.cli.commands.detect import command as detect
+from odefs.cli.commands.explain import _by_id, _by_number
 from odefs.cli.commands.reproduce import command as reproduce
 from odefs.cli.commands.score import command as score
 from odefs.cli.outputs import default_page, is_own_page
@@ -165,7 +166,7 @@ def test_standard_input_and_output(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(
-        b"transaction,row,line,score,rank,percentile,agreement,outlier,reasons\nT0001,1,2,"
+        b"transaction,row,line,score,rank,percentile,agreement,outlier,kind,reasons\nT0001,1,2,"
     )
     assert len(done.stdout.splitlines()) == 801
     assert list(tmp_path.iterdir()) == []
@@ -299,6 +300,33 @@ def test_unusable_data_exits_1_with_one_sentence(name, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} <= {name}
 
 
+@pytest.mark.parametrize("rows", ["1" * 5000, "1-" + "9" * 5000, "0" * 5000 + "-3"])
+def test_rows_with_more_digits_than_python_reads_do_not_exist(rows):
+    with pytest.raises(TableError):
+        list(_by_number([rows], 9))
+    with pytest.raises(TableError):
+        list(_by_id([rows], "id", range(9)))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
+def test_a_reference_may_have_a_name_that_is_not_utf8(tmp_path):
+    name = os.fsdecode(b"clean\xff.csv")
+    (tmp_path / name).write_bytes(TABLE.read_bytes())
+    fit = ("detect", TABLE, "--save", "m.odefs", "--no-report", "--set", "n_estimators=2")
+    assert odefs(*fit, cwd=tmp_path).returncode == 0
+    done = odefs("score", "m.odefs", TABLE, "--reference", name, "-o", "s.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "p_value" in read(tmp_path / "s.csv")[0]
+
+
+def test_options_with_any_path_leave_it_to_the_command_to_check_it(tmp_path):
+    """Standard output, an address, a file that is not there and a folder stay as they are."""
+    types = {one.name: one.type for one in score.params}
+    for name in ("output", "reference"):
+        for path in ("-", "https://host/t.csv", "gone/t.csv", str(tmp_path)):
+            assert types[name].convert(path, None, None) == path
+
+
 def test_wrong_usage_exits_2_and_a_traceback_comes_only_when_asked(tmp_path):
     assert odefs("detect", "--top", "none", cwd=tmp_path).returncode == 2
     assert odefs("dtect", cwd=tmp_path).returncode == 2
@@ -326,6 +354,16 @@ WRONG = {
     "one target twice": (["--report", "x.json", "--save", "./x.json"], "x.json is given twice"),
     "the input": (["-o", "gone.csv", "--force"], "gone.csv is given twice"),
 }
+
+
+def test_a_table_in_place_of_the_model_is_named_as_such(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    for command in (("score",), ("explain",), ("report", "-o", "r.html")):
+        done = odefs(*command, "t.csv", "t.csv", cwd=tmp_path)
+        assert done.returncode == 1
+        assert "not an odefs model file" in " ".join(done.stderr.split())
+    done = odefs("score", "t.csv", "t.csv", "-o", "t.csv", cwd=tmp_path)
+    assert done.returncode == 2
 
 
 @pytest.mark.parametrize("name", WRONG)

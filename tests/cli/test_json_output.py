@@ -91,6 +91,15 @@ def test_detect_with_answers(folder):
     assert found["convention"]["before_answers"] is True
 
 
+def test_cells_apart_from_the_others_of_a_check(folder):
+    cells = [f"{15 + k % 7}.5,{k % 5}" for k in range(200)]
+    cells[3], cells[9] = "150.5,1", "-127,1"
+    (folder / "apart.csv").write_text("\n".join(["temp,x", *cells]) + "\n")
+    found = document(odefs("detect", "apart.csv", "--json", *FAST, cwd=folder), "detection")
+    (check,) = (one for one in found["checks"] if one["kind"] == "extreme_value")
+    assert (check["values"], check["apart"], check["apart_count"]) == ([150.5], [-127.0], 1)
+
+
 def test_detect_and_a_field_that_the_schema_does_not_have(folder):
     found = json.loads((folder / "detect.json").read_text())
     check = validator("detection")

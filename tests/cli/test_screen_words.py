@@ -41,6 +41,13 @@ def test_a_row_that_is_not_flagged_needs_no_explanation(found, capsys):
     assert messages.NO_AGREEMENT not in on_one_line(capsys)
 
 
+def test_an_explained_row_stands_out_no_more_than_in_the_detection(found, capsys):
+    """A flagged row is called flagged, since it may be what chance gives."""
+    assert found.is_outlier[7]
+    show_reasons(Screen(), found, [7])
+    assert "stands out" not in on_one_line(capsys)
+
+
 def test_one_column_and_one_row_are_singular(found):
     assert "60 rows, 1 column used," in repr(found)
     assert "1 row and 1 column" in repr(found.explain(7))

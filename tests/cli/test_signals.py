@@ -8,9 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+from xml.etree import ElementTree
 
 import pytest
 
+from odefs.cli.terminal.messages import choose_formats, parting_bytes, write_document
+from odefs.datasets.transactions import transactions_path
 from signal_moments import ENTRY, HOOK, run_until
 
 pytestmark = pytest.mark.skipif(
@@ -61,6 +64,36 @@ def test_the_same_for_python_m(number, share, n_imports, tmp_path):
     cwd.mkdir()
     moment = 1 + int(share * (n_imports - 1))
     assert_left(run_until(moment, number, DETECT, cwd, as_module=True), number, cwd)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_check_that_is_left_writes_the_error_in_its_format(number, tmp_path):
+    """In the middle of the imports, where the command exits at once."""
+    cwd, kind = tmp_path / "run", {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+    cwd.mkdir()
+    check = ("check", transactions_path(), "--model", "absent.odefs", "--format")
+    last = int(run_until(-1, number, (*check, "junit"), cwd).noted)
+    done = run_until(last, number, (*check, "junit"), cwd)
+    assert_left(done, number, cwd)
+    suite = ElementTree.fromstring(done.stdout.encode())
+    assert [error.get("type") for error in suite.iter("error")] == [kind[number]]
+    done = run_until(last, number, (*check, "github"), cwd)
+    assert_left(done, number, cwd)
+    assert done.stdout.startswith(f"::error title=odefs {kind[number]}::")
+    done = run_until(last, number, (*check, "text"), cwd)
+    assert_left(done, number, cwd)
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("form", ["junit", "github"])
+def test_a_written_result_stays_the_only_document(form, capfd):
+    try:
+        choose_formats(["check", f"--format={form}"])
+        assert parting_bytes("terminated.", "terminated", 143)[1]
+        write_document("the result")
+        assert parting_bytes("terminated.", "terminated", 143)[1] == b""
+    finally:
+        choose_formats([])
 
 
 WRITES = """

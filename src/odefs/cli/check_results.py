@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from odefs.cli.terminal.messages import annotation
 from odefs.tables import messages
 from odefs.tables.messages.values import without_controls
 
@@ -69,30 +70,34 @@ def as_annotations(checked: Checked) -> str:
     """Commands by which GitHub Actions shows annotations: errors for failures, else warnings."""
     file = checked.path or checked.table
     return "".join(
-        _annotation("error" if one.fails else "warning", file, one.rule, one.message, one.line)
+        annotation("error" if one.fails else "warning", one.rule, one.message, file, one.line)
         for one in checked.findings
     )
-
-
-def _annotation(level: str, file: str | None, rule: str, message: str, line: int | None) -> str:
-    place = {"file": file, "line": line, "title": f"odefs {rule}"}
-    given = [f"{key}={_property(str(value))}" for key, value in place.items() if value is not None]
-    return f"::{level} {','.join(given)}::{_data(message)}\n"
 
 
 def as_junit(checked: Checked) -> str:
     """A test suite with one case for each finding, and one for each rule without any."""
     cases = [
         *checked.findings,
+        # A rule without findings has passed. Without a case of its own it would not be listed.
         *(
             Finding(rule, rule, "", False)
             for rule in checked.rules
             if not any(one.rule == rule for one in checked.findings)
         ),
     ]
-    counts = {"failures": sum(one.fails for one in cases), "errors": 0}
-    suite = _suite(f"odefs check {without_controls(checked.table)}", len(cases), counts)
+    n_failures = sum(one.fails for one in cases)
+    counts = {"tests": len(cases), "failures": n_failures, "errors": 0, "skipped": 0}
+    suite = ElementTree.Element(
+        "testsuite",
+        {
+            "name": f"odefs check {without_controls(checked.table)}",
+            **{name: str(number) for name, number in counts.items()},
+        },
+    )
     for one in cases:
+        # XML 1.0 has no form for control characters: ElementTree would write them as they are, and
+        # no parser would read the file.
         case = ElementTree.SubElement(
             suite, "testcase", classname=f"odefs.{one.rule}", name=without_controls(one.name)
         )
@@ -101,31 +106,8 @@ def as_junit(checked: Checked) -> str:
             ElementTree.SubElement(case, "failure", message=text, type=one.rule).text = text
         elif one.message:
             ElementTree.SubElement(case, "system-out").text = without_controls(one.message)
-    return _xml(suite)
-
-
-def _suite(name: str, n_tests: int, counts: dict[str, int]) -> ElementTree.Element:
-    numbers = {key: str(value) for key, value in {"tests": n_tests, **counts, "skipped": 0}.items()}
-    return ElementTree.Element("testsuite", {"name": name, **numbers})
-
-
-def _xml(suite: ElementTree.Element) -> str:
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def error_annotation(message: str, kind: str) -> str:
-    """An annotation for a check that could not be made."""
-    return _annotation("error", None, kind, message, None)
-
-
-def error_junit(message: str, kind: str) -> str:
-    """A test suite for a check that could not be made: one case with an error."""
-    suite = _suite("odefs check", 1, {"failures": 0, "errors": 1})
-    case = ElementTree.SubElement(suite, "testcase", classname="odefs.check", name="check")
-    text = without_controls(message)
-    ElementTree.SubElement(case, "error", message=text, type=kind).text = text
-    return _xml(suite)
 
 
 def as_document(checked: Checked) -> dict[str, object]:
@@ -148,8 +130,6 @@ def as_document(checked: Checked) -> dict[str, object]:
 
 
 FORMATS = {"text": as_text, "github": as_annotations, "junit": as_junit}
-ERROR_FORMATS = {"github": error_annotation, "junit": error_junit}
-"""Formats in which errors are written to standard output as well."""
 
 
 def as_metrics(checked: Checked) -> str:
@@ -238,12 +218,5 @@ def _family(name: str, what: str, samples: Samples) -> str:
 
 
 def _label(text: str) -> str:
+    # Escapes of Prometheus' text format; the backslash first, since the others introduce it.
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -46,8 +46,11 @@ def _guarded_errors(debug: bool) -> Iterator[None]:
             yield
         # Not left to the interpreter's exit, where a closed pipe could no longer be handled.
         sys.stdout.flush()
+    # click's Exit is a RuntimeError: the clause for Exception below would report it as an internal
+    # error.
     except (click.ClickException, SystemExit, click.exceptions.Exit):
         raise
+    # Before Exception, because it is an OSError: 'odefs ... | head' is not an error.
     except BrokenPipeError:
         leave_pipe()
     except Exception as error:
@@ -57,13 +60,16 @@ def _guarded_errors(debug: bool) -> Iterator[None]:
             _show_traceback(error)
         fail(_kind(error), _sentence(error), 1)
     except BaseException as error:
-        # A panic of a Rust library (polars) is not a subclass of Exception.
+        # A panic of a Rust library (polars, fastexcel) is not a subclass of Exception, and each
+        # library has a class of its own: only the name is common.
         if debug or received_code() is not None or type(error).__name__ != "PanicException":
             raise
         fail("data", f"the table reader failed: {error} (--debug shows the traceback)", 1)
 
 
 def _check_kernel_request() -> None:
+    # Without a request there is nothing to check, and commands without arithmetic need not load
+    # the kernel.
     if "ODEFS_KERNEL" not in os.environ:
         return
     from odefs.kernels.shared_library import check_kernel_request
@@ -76,11 +82,14 @@ def _check_kernel_request() -> None:
 
 def leave_pipe() -> None:
     """Exit silently once the reader of the output has closed the pipe."""
+    # The interpreter flushes standard output again when it exits. On the closed pipe this would
+    # fail with a message and exit code 120.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise SystemExit(0) from None
 
 
 def _sentence(error: Exception) -> str:
+    # odefs.datasets.store imports NumPy, so it is loaded only if there is an error.
     from odefs.datasets.store import DatasetError
 
     if isinstance(error, ValueError | DatasetError):
@@ -99,6 +108,7 @@ def _kind(error: Exception) -> str:
     from odefs.datasets.store import DatasetError
     from odefs.exceptions import ModelFileError
 
+    # ModelFileError comes first because it is a ValueError too.
     for kind, classes in {
         "model": (ModelFileError,),
         "data": (ValueError, DatasetError),
@@ -117,6 +127,8 @@ def _show_traceback(error: Exception) -> NoReturn:
         fail(
             _kind(error), _sentence(error), 1, traceback="".join(traceback.format_exception(error))
         )
+    # With --json, standard output has the error document in addition to the traceback. Python
+    # exits with code 1 after it, the code of other errors.
     write_error(_sentence(error), _kind(error), 1)
     raise error
 

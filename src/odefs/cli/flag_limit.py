@@ -36,13 +36,16 @@ class LimitType(click.ParamType):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> Limit:
+        # click passes defaults and values from Python through convert() as well.
         if isinstance(value, Limit):
             return value
         text = str(value).strip()
+        # An empty text has an empty last character, which is in every text: its unit is empty.
         unit = text[-1:].lower() if text[-1:] in "%xX" else ""
         try:
             number = float(text.removesuffix(text[-1:]) if unit else text)
         except ValueError:
+            # NaN fails both comparisons below, as the text 'nan' does.
             number = math.nan
         if unit == "x" and 0 < number < math.inf:
             return Limit(text, times=number)

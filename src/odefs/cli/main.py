@@ -33,15 +33,18 @@ def main() -> None:
     try:
         _group()(prog_name="odefs")
     except OSError as error:
-        # Help and version are written outside the error handling of the commands.
+        # Help and version are written outside the error handling of the commands, for example to
+        # a full disk.
         sys.exit(f"odefs: {error.strerror or error}.")
 
 
 def _prepare_streams() -> None:
     """Make standard output and error usable if they are closed or cannot encode all characters."""
+    # Python sets a stream to None if its descriptor is closed at the start, as with >&- in a shell.
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
+        # A caller may have replaced the streams by objects that cannot be reconfigured.
         if isinstance(stream, TextIOWrapper):
             # Systems that know nothing about the terminal fall back to ASCII. Other encodings
             # stay, with an escape for characters that they lack.
@@ -57,6 +60,8 @@ def _group() -> "click.Group":
     from odefs.cli.terminal.messages import choose_formats, usage_errors
 
     class LazyGroup(click.Group):
+        # click parses the options of a subcommand while it invokes the group, so usage errors are
+        # raised by both methods.
         def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
             choose_formats(args)
             with usage_errors():
@@ -72,6 +77,8 @@ def _group() -> "click.Group":
         def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
             if cmd_name not in COMMANDS:
                 return None
+            # 'odefs --help' calls this for every command to list its summary. It stays fast only
+            # as long as modules of commands import NumPy and polars inside functions.
             command: click.Command = import_module(f"odefs.cli.commands.{cmd_name}").command
             return as_text(command)
 
@@ -104,6 +111,7 @@ def _show_version(ctx: "click.Context", param: "click.Parameter", requested: boo
 
     import odefs
 
+    # click runs callbacks during shell completion as well, where they must not print or exit.
     if not requested or ctx.resilient_parsing:
         return
     if ctx.params["verbose"]:

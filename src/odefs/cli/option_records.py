@@ -25,14 +25,19 @@ def argument(name: str, record: type) -> Decorator:
     """Decorator of a command: the options of ``record`` in the one argument ``name``."""
 
     def decorate(command: Command) -> Command:
+        # wraps() copies the function's attributes, and with them __click_params__, the list in
+        # which click's decorators collect the options.
         @functools.wraps(command)
         def collected(**chosen: object) -> object:
             taken = {one.name: chosen.pop(one.name) for one in fields(record)}
             return command(**chosen, **{name: record(**taken)})
 
         decorated: Command = collected
+        # Decorators are applied from the bottom up: reversed, the help lists options in the order
+        # of the fields.
         for one in reversed(fields(record)):
             names = one.metadata["names"] or (f"--{one.name.replace('_', '-')}",)
+            # click takes a name without dashes as that of the parameter.
             decorated = click.option(*names, one.name, **one.metadata["settings"])(decorated)
         return decorated
 
@@ -60,16 +65,14 @@ class _Text(click.types.StringParamType):
     ) -> str:
         from odefs.tables.readers.names import readable
 
+        # With an ASCII locale, Python keeps other bytes of an argument as surrogates, and a column
+        # name would match none of the table.
         return readable(super().convert(value, param, ctx))
 
 
 def as_text(command: click.Command) -> click.Command:
     """Decode text options of the command as UTF-8; file names stay as the system passes them."""
     for option in command.params:
-        if (
-            isinstance(option, click.Option)
-            and option.type is click.STRING
-            and option.name != "output"
-        ):
+        if isinstance(option, click.Option) and option.type is click.STRING:
             option.type = _Text()
     return command

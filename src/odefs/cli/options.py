@@ -14,7 +14,9 @@ from odefs.cli.option_records import argument, option
 
 
 def _delimiter(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    # Shells pass \t as two characters.
     value = {"tab": "\t", "\\t": "\t"}.get(value, value) if value else value
+    # polars requires a delimiter of one byte.
     if value is not None and (len(value) != 1 or not value.isascii() or value in '"\r\n'):
         raise click.BadParameter(f"{value!r} is not a single ASCII character; use 'tab' for a tab.")
     return value
@@ -52,25 +54,25 @@ class Reading:
     sheet: str | None = option(
         metavar="NAME",
         help="Sheet of an Excel file: its name or number, or 'all' for one result per sheet "
-        "(default: the first that is not hidden).",
+        "(default: the first visible sheet with a table).",
     )
     skip_rows: int = option(
         type=click.IntRange(0),
         default=0,
         metavar="N",
-        help="Rows at the top of a sheet, or lines of a text file, that are not looked at.",
+        help="Rows at the top of a sheet, or lines of a text file, to skip.",
     )
     header_row: int | None = option(
         type=click.IntRange(1),
         metavar="N",
         help="Row of a sheet or line of a text file with the column names, from 1 (default: "
-        "found).",
+        "detected).",
     )
     cell_range: str | None = option(
         "--range",
         callback=_cell_range,
         metavar="CELLS",
-        help="Cells of an Excel sheet with the table, such as A3:H200 (default: found).",
+        help="Cells of an Excel sheet with the table, such as A3:H200 (default: detected).",
     )
     delimiter: str | None = option(
         callback=_delimiter,
@@ -85,7 +87,9 @@ class Reading:
         help="Table of a database, file in a zip archive or key of a JSON document (default: "
         "the only one).",
     )
-    query: str | None = option(metavar="SQL", help="Rows of a database to read.")
+    query: str | None = option(
+        metavar="SQL", help="SQL query that selects the rows of a database to read."
+    )
     identifier: str | None = option("--id", metavar="COL", help="Column with row ids.")
 
     def __post_init__(self) -> None:
@@ -104,7 +108,7 @@ class Reading:
         ]
         if len(given) > 1:
             raise click.UsageError(
-                f"{' and '.join(given)} all say where the table is: give only one of them."
+                f"{' and '.join(given)} all locate the table: give only one of them."
             )
 
 
@@ -201,6 +205,7 @@ class Flagging:
             )
 
 
+# The fields have no defaults of their own: those of options are click's.
 DEFAULT_FLAGGING = Flagging(None, None, None)
 """The rule of the model."""
 
@@ -214,6 +219,7 @@ class Training:
         metavar="N",
         help="Rows that may be flagged in a table of this size without outliers (default: 1).",
     )
+    # The upper limit is that of NumPy's RandomState.
     seed: int = option(
         default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Random seed."
     )
@@ -224,7 +230,7 @@ class Training:
         type=click.Choice(["default", "paper"]),
         default="default",
         show_default=True,
-        help="Initial settings.",
+        help="Settings to start from: those of ODEFS() or of the paper.",
     )
     settings: tuple[str, ...] = option(
         "--set",
@@ -234,6 +240,10 @@ class Training:
     )
 
 
+ANY_PATH = click.Path(readable=False, allow_dash=True)
+"""A path as text that is checked later, since - or an address is allowed as well."""
+
+
 @dataclass(frozen=True)
 class Writing:
     """Which files are written, and what they contain."""
@@ -241,6 +251,7 @@ class Writing:
     output: str | None = option(
         "-o",
         "--output",
+        type=ANY_PATH,
         metavar="FILE",
         help="Write the scores of all rows as csv, parquet, arrow, ndjson or xlsx, depending on "
         "the suffix; - for standard output.",
@@ -308,6 +319,7 @@ answers = click.option(
 )
 reference = click.option(
     "--reference",
+    type=ANY_PATH,
     metavar="FILE",
     help="Table of clean rows that the model was not fitted to: adds p-values to the output and "
     "flags rows by them.",

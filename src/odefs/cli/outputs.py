@@ -4,7 +4,7 @@ import glob
 import html
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,7 +60,7 @@ def choose_targets(
     scores = Path(writing.output) if writing.output and not to_screen else None
     page, force, lacks = _choose_page(file, writing, reading, leaves_page, sheet)
     source = Path(file) if file != "-" else None
-    require_apart(scores, page, model_path, source, model_read, checks_path)
+    require_apart([scores, page, model_path, checks_path], [source, model_read])
     if scores:
         _check_scores(scores, file, writing.force)
     if page:
@@ -113,10 +113,11 @@ def _check_scores(scores: Path, file: str, force: bool) -> None:
     check_target(scores, force, WRITABLE)
 
 
-def require_apart(*paths: Path | None) -> None:
+def require_apart(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
     """Reject a command that would write one file twice or overwrite one of its inputs."""
-    seen: set[Path] = set()
-    for path in paths:
+    # Resolved, so that a link and its target count as one file. An input may be read twice.
+    seen = {path.resolve() for path in inputs if path is not None}
+    for path in outputs:
         if path is None:
             continue
         if path.resolve() in seen:
@@ -141,6 +142,7 @@ def write_outputs(
     targets: Targets, table: "Table", found: "TableDetection", writing: options.Writing
 ) -> tuple["Note", ...]:
     """Write the requested files; return notes on what the file of scores could not represent."""
+    from odefs.report.outlier_groups import row_kinds
     from odefs.tables.model_files import save_detection
     from odefs.tables.writers.columns import check_columns, result_batches
     from odefs.tables.writers.excel import is_sheet
@@ -151,9 +153,14 @@ def write_outputs(
     with stage("writing"):
         report_progress(0, 0)
         if path or targets.to_screen:
-            folds = path is not None and is_sheet(path)
             batches = result_batches(
-                table, found, writing.reasons, writing.with_data, folds, is_spreadsheet(path)
+                table,
+                found,
+                writing.reasons,
+                writing.with_data,
+                folds=path is not None and is_sheet(path),
+                spells=is_spreadsheet(path),
+                kinds=row_kinds(found) if writing.reasons != "none" else None,
             )
             notes = write_table(path, batches, writing.excel, writing.raw)
         if targets.checks:
@@ -176,10 +183,13 @@ def default_target(file: str, own_suffix: str, table: str | None = None) -> Path
     from odefs.tables.readers.sources.addresses import scheme_of
     from odefs.tables.readers.sources.kinds import source_stem
 
+    # A pattern stands for several files, so none of them names the output. A file called b[1].csv
+    # is not a pattern, nor is the query of an address.
     if glob.has_magic(file) and not scheme_of(file) and not Path(file).exists():
         return Path(f"table{own_suffix}")
     name = source_stem(file, table)
-    # The name of the table may already have the maximum length.
+    # The name of the table may already have the maximum length, which is counted in bytes. Whole
+    # characters are removed, so that the rest can still be encoded.
     while len(os.fsencode(name)) + len(own_suffix) > MAX_NAME_BYTES:
         name = name[:-1]
     return Path(f"{name}{own_suffix}")
@@ -191,6 +201,8 @@ def is_own_page(path: Path, source: str) -> bool:
     Such a file is overwritten without ``--force``.
     """
     try:
+        # The file may be anything. In a page of odefs, both meta elements come before the style
+        # sheet, so its beginning is enough.
         with open(path, encoding="utf-8", errors="replace") as page:
             head = page.read(4096)
     except OSError:

@@ -132,31 +132,42 @@ def command_line() -> str:
 
 
 def shared_command_line() -> str:
-    """The command line without folders of files, for results that are passed on."""
+    """The command line with paths from the working directory, for results that are passed on.
+
+    It works where it was run, and does not name the folders above, such as that of the user.
+    """
     context = click.get_current_context(silent=True)
     given = [] if context is None else context.command.params
+    # A column name may contain a slash, so the values of these options stay as they are.
     texts = {name for option in given if _takes_text(option) for name in option.opts}
     words: list[str] = []
     for word in shlex.split(command_line()):
         is_text = (bool(words) and words[-1] in texts) or word.partition("=")[0] in texts
-        words.append(word if is_text else _without_folder(word))
+        words.append(word if is_text else _from_working_directory(word))
     return shlex.join(words)
 
 
 def _takes_text(option: click.Parameter) -> bool:
     """Whether an option has a value other than a path."""
-    is_path = isinstance(option.type, click.Path) or option.name in ("output", "reference")
+    is_path = isinstance(option.type, click.Path)
     return isinstance(option, click.Option) and not option.is_flag and not is_path
 
 
-def _without_folder(word: str) -> str:
-    """Return a path without its folder; addresses stay whole."""
-    if "://" in word:
-        return word
+def _from_working_directory(word: str) -> str:
+    """Return an absolute path relative to the working directory; other words stay as they are."""
+    # The path may follow its option in the same word: --report=a/b.html, -oa/b.csv.
     option = re.match(r"--[^=]+=|-[a-z](?=.)", word)
     start = option[0] if option else ""
-    path = word.removeprefix(start).rstrip("/" + os.sep)
-    return start + os.path.basename(path) if path else word
+    path = word.removeprefix(start)
+    if not os.path.isabs(path):
+        return word
+    folder, name = os.path.split(path.rstrip("/" + os.sep))
+    try:
+        # The working directory has no links in its path; a file keeps its name.
+        folder = os.path.relpath(os.path.realpath(folder))
+    except ValueError:
+        return word  # on another drive
+    return start + os.path.normpath(os.path.join(folder, name))
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, object]:
@@ -190,10 +201,11 @@ def make_model(training: options.Training, by: Sequence[str] = ()) -> "ODEFSMode
     chosen = {
         "random_state": training.seed,
         "n_jobs": training.jobs,
-        **({} if paper else {"scaling": "none"}),
+        **({} if paper else {"scaling": "none", "missing": "ignore"}),
         **_flags(training.max_false_flags),
         # Without the levels of groups, columns of clean tables look like noise.
         **({"noise_columns": "keep"} if by else {}),
+        # Last, so that --set overrides everything above.
         **parse_settings(training.settings),
     }
     known = sorted(ODEFSModel().get_params())

@@ -56,6 +56,8 @@ def _read_options(
     """How to read a file for a model."""
     from odefs.cli.sources import read_options
 
+    # As in training, whatever this file looks like: codes such as 007 would otherwise be numbers
+    # and match none of the categories.
     text = [spec.name for spec in loaded.encoder.specs_ if spec.kind == "category" or spec.style]
     text += [name for name in (reading.identifier, loaded.identifier) if name]
     text += loaded.encoder.groups_.columns if loaded.encoder.groups_ else ()
@@ -141,6 +143,7 @@ def reference_scores(run: ModelRun, file: str) -> "Reference":
 
     reading = replace(run.reading, identifier=None, table=None, query=None)
     run = replace(run, reading=reading, flagging=options.DEFAULT_FLAGGING)
+    # Quiet, because the caller shows the progress already.
     with table_and_folder(file, reading, quiet=True) as (local, folder):
         scored = score_file(run, local, folder, top=1)
         with named_errors(local, None):

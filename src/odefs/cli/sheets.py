@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ALL = "all"
 UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]')
 """Characters of a sheet's name that are replaced in file names."""
+# Only what file systems refuse: replacing more would give sheets 'R&D' and 'R+D' one output file.
 
 
 def _nothing() -> None:
@@ -117,6 +118,7 @@ def _names(file: str, sheet: str | None) -> list[str] | None:
         return None  # the reader refuses --sheet
     with named_errors(file):
         names = sheets_to_read(Path(file), sheet)
+    # A sheet that is itself called 'all' is meant, and is read as one table.
     return None if names == [sheet] else [name for name in names if name is not None]
 
 
@@ -133,6 +135,7 @@ def sheet_path(path: Path, sheet: str) -> Path:
 
 def safe_name(sheet: str) -> str:
     """The name of a sheet as part of a file name."""
+    # Windows drops dots and spaces at the end of a file name.
     return UNSAFE.sub("_", sheet).strip(" .") or "sheet"
 
 

@@ -23,6 +23,7 @@ from types import FrameType
 Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 """What ``signal.signal`` takes and returns."""
 
+# Shells report 128 + number for a command that a signal ended: 2 is SIGINT, 15 SIGTERM.
 KINDS = {130: "interrupted", 143: "terminated"}
 """Error kind of each exit code in JSON."""
 
@@ -92,6 +93,7 @@ def _raise(number: int, frame: FrameType | None) -> None:
 def _leave(number: int, frame: FrameType | None) -> None:
     code = _exit_code(number)
     try:
+        # From here on another signal ends the process at once, even if removing the files hangs.
         for other in _numbers():
             _handle(other, signal.SIG_DFL)
         # A module that was not imported has made no files, and importing it now is not safe.
@@ -101,6 +103,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
             remove()
         _say(code)
     finally:
+        # Not sys.exit: code that is being imported may swallow SystemExit like any exception.
         os._exit(code)
 
 
@@ -113,6 +116,8 @@ def _say(code: int) -> None:
             output = parting_bytes(WORDS[code], KINDS[code], code)
     for descriptor, text in output.items():
         if text:
+            # Not through a stream: the signal may have interrupted a write to it, and Python
+            # refuses to enter a buffered stream twice.
             os.write(descriptor, text)
 
 
@@ -150,6 +155,8 @@ def watching(
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    # set_wakeup_fd requires a descriptor that does not block. Before Python 3.12 a pipe cannot be
+    # made so on Windows, but a socket can.
     reader, writer = socket.socketpair()
     writer.setblocking(False)
     ended = threading.Event()
@@ -159,6 +166,8 @@ def watching(
         with suppress(OSError):
             while received := reader.recv(1):
                 number = received[0]
+                # Counted, because a second signal may be stuck in compiled code after the first
+                # was handled.
                 n_sent += number in numbers
                 if number in numbers and not ended.wait(GRACE_SECONDS) and n_noticed() < n_sent:
                     leave(number)
@@ -172,11 +181,14 @@ def watching(
         writer.close()
         yield
         return
+    # If the buffer is full, the thread has enough to read; a warning would only add noise.
     before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
     _detach_children()
     try:
         yield
     finally:
+        # In this order: nothing writes to the socket once it is closed, a waiting thread is woken,
+        # and closing the writer ends its recv().
         signal.set_wakeup_fd(before)
         ended.set()
         writer.close()
@@ -187,6 +199,7 @@ def watching(
 @cache
 def _detach_children() -> None:
     """Keep signals of forked children, which inherit the socket, from reaching the parent."""
+    # A registration cannot be undone, so it is made once, however many blocks there are.
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_detach)
 

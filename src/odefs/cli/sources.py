@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_options(reading: options.Reading) -> "ReadOptions":
-    """How to read the file, as far as the command line says."""
+    """The reader's options that were given on the command line."""
     from odefs.tables.readers.options import ReadOptions
 
     return ReadOptions(
@@ -35,10 +35,12 @@ def local_table(file: str, reading: options.Reading, quiet: bool) -> "Iterator[L
     from odefs.tables.readers.sources.locate import located
 
     if kind_of(file) in CHOICES["query"]:
-        # Rows of a database become a parquet file.
+        # Rows of a database become a parquet file: options of other formats are refused here,
+        # before the query runs.
         name = source_name(file, reading.table, reading.query)
         check_options(name, ".parquet", read_options(reading))
     with ExitStack() as until_the_end:
+        # Progress of a download or query ends here; the file lasts as long as the caller's block.
         with progress(quiet):
             table = until_the_end.enter_context(located(file, reading.table, reading.query))
         yield table

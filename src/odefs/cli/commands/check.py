@@ -1,5 +1,6 @@
 """Check command, ``odefs check FILE --model MODEL``: a table passes or fails, for pipelines."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +23,9 @@ from odefs.cli.terminal.messages import document_text, write_document
 from odefs.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from odefs.cli.check_results import Checked
+    from odefs.cli.check_results import Checked, Finding
     from odefs.cli.scoring import Scored
+    from odefs.tables.checks.record import ValueCheck
 
 FAILING = ("values", "drift")
 MAX_DRIFT = 0.01
@@ -37,6 +39,7 @@ class _Rules(click.ParamType):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, ...]:
+        # click passes the default through convert() as well.
         if isinstance(value, tuple):
             return value
         given = tuple(part.strip() for part in str(value).split(","))
@@ -92,8 +95,8 @@ class CheckRun(ModelRun):
     show_default=True,
     metavar="SHARE",
     help="Share of a column's rows that may lie outside the training range, be of unseen "
-    "categories, differ in how many are missing, or have moved to other values (the last counts "
-    "from 0.1).",
+    "categories, differ in how many are missing, or have moved to other values (at least 0.1 of "
+    "the rows).",
 )
 @click.option(
     "--format",
@@ -130,7 +133,8 @@ def command(run: CheckRun) -> None:
     if run.as_json and run.form != "text":
         raise click.UsageError("--json and --format are mutually exclusive: give only one of them.")
     file = run.file
-    require_apart(run.metrics, Path(file) if file != "-" else None, run.model)
+    require_apart([run.metrics], [Path(file) if file != "-" else None, run.model])
+    # Before any work: a model file without the share in training cannot resolve a multiple.
     allowed = allowed_share(run.limit, run.model, None)
     refuse_all(run.reading.sheet, "a check is of one table")
     with table_and_folder(file, run.reading, run.quiet) as (local, folder):
@@ -138,45 +142,34 @@ def command(run: CheckRun) -> None:
             checked = _checked(run, score_file(run, local, folder, top=1), allowed)
         checked = replace(checked, path=file if Path(file).is_file() else None)
         if run.metrics is not None:
+            # The node exporter may read the file at any moment, and must not see half of it.
             with atomic_write(run.metrics) as partial:
                 partial.write_text(as_metrics(checked), encoding="utf-8", newline="\n")
     if run.as_json:
         write_document(document_text(as_document(checked)))
-    elif not run.quiet:
-        click.echo(FORMATS[run.form](checked), nl=False)
+    elif not run.quiet and (text := FORMATS[run.form](checked)):
+        if run.form == "text":
+            click.echo(text, nl=False)
+        else:
+            write_document(text)
     if checked.has_failed():
         raise SystemExit(TOO_MANY)
 
 
 def _checked(run: CheckRun, scored: "Scored", allowed: float | None) -> "Checked":
-    from odefs.cli.check_results import (
-        Checked,
-        Finding,
-        drift_findings,
-        first_lines,
-        value_findings,
-    )
-    from odefs.tables.checks import find_checks
-    from odefs.tables.displayed_rows import shown_checks, shown_drift, with_names
-    from odefs.tables.messages import many_more_flagged, too_many_flagged
+    from odefs.cli.check_results import Checked, drift_findings, first_lines, value_findings
+    from odefs.tables.displayed_rows import shown_drift
 
-    found, table, encoder = scored.found, scored.read.table, scored.model.encoder
-    suspects = find_checks(table, encoder, encoder.input_columns, hidden=found.hidden)
-    checks = shown_checks(replace(found, checks=with_names(suspects, found, table)))
+    found, table, rules = scored.found, scored.read.table, run.rules
+    checks = _value_checks(scored)
     drift = shown_drift(found, scored.drift)
-    share = found.n_flagged / max(found.n_rows, 1)
-    findings: list[Finding] = []
-    limit, rules = run.limit, run.rules
-    if limit is not None and allowed is not None and share > allowed:
-        multiple = limit.given if limit.times is not None else None
-        text = too_many_flagged(share, allowed, multiple)
-        findings.append(Finding("flagged", "flagged rows", text, True))
-    elif limit is None and flags_many_more(scored, run.flagging):
-        text = many_more_flagged(share, share_in_training(scored.model, None))
-        findings.append(Finding("flagged", "flagged rows", text, "drift" in rules))
-    findings += value_findings(checks, first_lines(table, checks), "values" in rules)
-    findings += drift_findings(drift, run.max_drift, "drift" in rules)
-    judged = (*(["flagged"] if limit is not None or "drift" in rules else []), *rules)
+    findings = [
+        *_flagged_findings(run, scored, allowed),
+        *value_findings(checks, first_lines(table, checks), "values" in rules),
+        *drift_findings(drift, run.max_drift, "drift" in rules),
+    ]
+    # Far more flagged rows than in training count as drift too.
+    judged = (*(["flagged"] if run.limit is not None or "drift" in rules else []), *rules)
     return Checked(
         scored.read.name,
         found.n_rows,
@@ -186,3 +179,40 @@ def _checked(run: CheckRun, scored: "Scored", allowed: float | None) -> "Checked
         tuple(drift),
         judged,
     )
+
+
+def _value_checks(scored: "Scored") -> "Sequence[ValueCheck]":
+    """Values of the table that are probably wrong, as they are shown."""
+    from odefs.tables.checks import find_checks
+    from odefs.tables.displayed_rows import shown_checks, with_names
+
+    found, table, encoder = scored.found, scored.read.table, scored.model.encoder
+    # As for detect, all columns of the training table: ids are left out of the model, but may be
+    # repeated here. Other columns, such as labels, only tell whether a whole row is repeated.
+    trained = frozenset(encoder.feature_names_in_)
+    id = found.identifier if found.named else None
+    names = [name for name in table.names if name in trained and name != id]
+    others = [name for name in table.names if name not in trained and name != id]
+    suspects = find_checks(table, encoder, names, others, hidden=found.hidden, id=id)
+    return shown_checks(replace(found, checks=with_names(suspects, found, table)))
+
+
+def _flagged_findings(
+    run: CheckRun, scored: "Scored", allowed: float | None
+) -> "Sequence[Finding]":
+    """Whether too many rows are flagged: more than a limit allows, or far more than in training."""
+    from odefs.cli.check_results import Finding
+    from odefs.tables.messages import many_more_flagged, too_many_flagged
+
+    limit, share = run.limit, scored.found.n_flagged / max(scored.found.n_rows, 1)
+    # A limit that was given decides alone.
+    if limit is not None:
+        if allowed is None or share <= allowed:
+            return []
+        multiple = limit.given if limit.times is not None else None
+        text = too_many_flagged(share, allowed, multiple)
+        return [Finding("flagged", "flagged rows", text, True)]
+    if not flags_many_more(scored, run.flagging):
+        return []
+    text = many_more_flagged(share, share_in_training(scored.model, None))
+    return [Finding("flagged", "flagged rows", text, "drift" in run.rules)]

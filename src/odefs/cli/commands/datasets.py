@@ -110,6 +110,7 @@ def _make_shifted(
 
     check_target(output, force, (".npz",))
     made = make_shifted(rows, columns, relevant, seed=seed)
+    # An open file, because NumPy appends .npz to a name without that suffix.
     with replacing(output) as partial, open(partial, "wb") as file:
         np.savez_compressed(file, **made._asdict())
     outliers = int(made.y.sum())

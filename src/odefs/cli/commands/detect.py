@@ -155,19 +155,22 @@ def _detect(file: str, run: DetectRun) -> SheetResult:
         checks_path=run.checks_path,
         sheet=run.sheet,
     )
-    require_apart(targets.scores, targets.page, targets.model, targets.checks, run.answers)
+    require_apart([targets.scores, targets.page, targets.model, targets.checks], [run.answers])
     model = make_model(run.training, run.columns.by)
     with table_and_folder(file, run.reading, display.quiet, targets.scores) as (local, folder):
         with progress(display.quiet):
             with named_errors(local, writing.output):
                 read = of_sheet(read_input(local, folder, run.fit), run.sheet)
                 require_room_for(writing, read.table, writing.hide)
+            # Errors here are about the file of answers, so they must not begin with that of the
+            # table.
             told = _read_answers(run.answers, read, run.fit) if run.answers else []
             with named_errors(local, writing.output):
                 found = detect_input(read, model, run.fit, told, checks=not run.no_checks)
             notes = write_outputs(targets, read.table, found, writing)
         for note in () if display.quiet else notes:
             say_warning(f"{targets.scores}: {note}")
+        # Inside the block: results of a large table are in its folder until the block ends.
         if display.as_json:
             return SheetResult(build_report(found, with_page=False).json())
         if not display.quiet and not targets.to_screen:
@@ -202,6 +205,7 @@ def _read_answers(path: Path, read: "Reading", fit: FitOptions) -> "list[Answer]
     if identifier:
         read.table.require_columns([identifier])
     fingerprint = table_fingerprint({"sha256": read.sha256}, read.table)
+    # If the id is hidden, files of answers have row numbers instead.
     shown = None if identifier in fit.hide else identifier
     return AnswerFile(path, read.table, fingerprint, shown).read()
 
@@ -213,7 +217,7 @@ def detect_input(
     told: "Sequence[Answer]" = (),
     checks: bool = False,
 ) -> "TableDetection":
-    """Detect outliers in a table, as the options say, and take up the answers of a review."""
+    """Detect outliers in a table with the given options, and learn from the answers of a review."""
     import numpy as np
 
     from odefs.cli.run import described, labels_of, measure, shared_command_line
@@ -250,6 +254,7 @@ def detect_input(
             checks=checks,
         )
     except NoColumnsError as error:
+        # Again, with what only the command knows: other sheets and the given delimiter.
         raise NoColumnsError(
             error.left_out, other_sheet_names(read.notes), fit.reading.delimiter
         ) from None

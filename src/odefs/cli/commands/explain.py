@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from odefs.tables.detection import TableDetection
 
 MAX_DIGITS = 4000
-"""Longest id read as an integer: Python refuses to parse more than 4,300 digits."""
+"""Longest text read as an integer: Python refuses to parse more than 4,300 digits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,13 +95,13 @@ def _by_number(parts: list[str], n_rows: int) -> Iterator[Sequence[int]]:
     from odefs.exceptions import TableError
 
     for part in parts:
-        first, last = _range(part) or (part, part)
-        if not (first.isdecimal() and 1 <= int(first) <= int(last) <= n_rows):
+        first, last = _range(part) or (_integer(part), _integer(part))
+        if not 1 <= first <= last <= n_rows:
             raise TableError(
                 f"there is no row {part!r}: rows are numbered from 1 to {n_rows:,}, "
                 "as in --rows 3,17,20-25."
             )
-        yield range(int(first) - 1, int(last))
+        yield range(first - 1, last)
 
 
 def _by_id(parts: list[str], identifier: str, names: Iterable[object]) -> Iterator[Sequence[int]]:
@@ -113,11 +113,11 @@ def _by_id(parts: list[str], identifier: str, names: Iterable[object]) -> Iterat
         if name is not None:
             places.setdefault(str(name), []).append(row)
     for part in parts:
-        ends = _range(part)
+        # An id may look like a range (2024-05), so ids are tried first.
         if part in places:
             yield places[part]
             continue
-        low, high = map(int, ends) if ends else (0, -1)
+        low, high = _range(part) or (0, -1)
         within = sorted(
             row for name, rows in places.items() if low <= _whole(name) <= high for row in rows
         )
@@ -129,15 +129,22 @@ def _by_id(parts: list[str], identifier: str, names: Iterable[object]) -> Iterat
         yield within
 
 
-def _range(part: str) -> tuple[str, str] | None:
+def _range(part: str) -> tuple[int, int] | None:
     first, mark, last = part.partition("-")
-    return (first, last) if mark and first.isdecimal() and last.isdecimal() else None
+    ends = _integer(first), _integer(last)
+    return ends if mark and min(ends) >= 0 else None
 
 
 def _whole(name: str) -> int:
     """The id as an integer, or -1 if it is not one."""
-    digits = name.removesuffix(".0")
-    return int(digits) if digits.isdecimal() and len(digits) <= MAX_DIGITS else -1
+    # pandas stores whole numbers of a column with missing cells as floats.
+    return _integer(name.removesuffix(".0"))
+
+
+def _integer(text: str) -> int:
+    """The digits as an integer, or -1 if they are not digits or too many."""
+    # isdigit() would accept superscripts, which int() does not read.
+    return int(text) if text.isdecimal() and len(text) <= MAX_DIGITS else -1
 
 
 def _explained(found: "TableDetection", rows: list[int]) -> list[dict[str, object]]:

@@ -60,7 +60,7 @@ def _report(run: ReportRun) -> SheetResult:
     from odefs.cli.sources import local_table
     from odefs.tables.writers.files import check_target
 
-    require_apart(run.output, Path(run.file), run.model)
+    require_apart([run.output], [Path(run.file), run.model])
     check_target(run.output, run.force, PAGES)
     with local_table(run.file, run.reading, run.quiet) as local:
         require_memory(local, run.reading.delimiter, run.reading.sheet, whole=True)

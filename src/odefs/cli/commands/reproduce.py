@@ -121,7 +121,8 @@ def _reproduce(run: ReproduceRun) -> list[Path]:
     from odefs.system.threads import available_threads
 
     _require_applicable(run)
-    # Custom methods may be modules in the working directory.
+    # Custom methods may be modules in the working directory; multiprocessing passes the path on to
+    # its workers.
     sys.path.insert(0, "")
     for name in run.methods:
         resolve_method(name)
@@ -198,6 +199,7 @@ def _progress() -> Callable[[int, int, "Record"], None]:
     first: list[int] = []
 
     def progress(done: int, total: int, record: "Record") -> None:
+        # Counted here: `done` includes jobs of earlier runs, which took no time now.
         first.append(done)
         per_job = (time.monotonic() - start) / len(first)
         job = record["job"]

@@ -85,7 +85,7 @@ def command(
     """Look at the rows of a table one by one, most suspicious first, and answer yes or no.
 
     Opens a page in the browser. The ranking learns from every answer, and every answer is saved to
-    a csv file, with which 'odefs detect --answers' and a later review go on. FILE is a table as for
+    a csv file, which 'odefs detect --answers' and a later review read. FILE is a table as for
     'odefs detect'; without FILE, a bundled example is used.
     """
     from odefs.cli.outputs import default_target, require_apart
@@ -105,7 +105,8 @@ def command(
     if answers is None and file == "-":
         raise click.UsageError("--answers is needed with a table from standard input.")
     path = answers or default_target(file, ANSWERS_SUFFIX, reading.table)
-    require_apart(path, Path(file) if file != "-" else None, model_path)
+    require_apart([path], [Path(file) if file != "-" else None, model_path])
+    # True, because an existing file of answers is continued, not replaced.
     check_target(path, True, (".csv",))
     with local_table(file, reading, quiet) as local:
         require_memory(local, reading.delimiter, reading.sheet, whole=True)
@@ -118,6 +119,7 @@ def command(
                 )
                 scored = score_file(run, local)
                 found, read = scored.found, scored.read
+    # The table is in memory by now, so a downloaded file may be gone.
     with progress(quiet):
         session = _session(path, found, read, columns, "" if model_path else _next_command(path))
 
@@ -126,6 +128,7 @@ def command(
         if not quiet:
             click.echo(f"Answers: {path} ({session.n_answers:,} so far)")
             click.echo("Finish on the page, or with Ctrl-C.")
+        # In a pipe, the address would otherwise stay in the buffer as long as the server runs.
         sys.stdout.flush()
         if not no_browser and has_screen():
             try:
@@ -174,6 +177,7 @@ def _next_command(path: Path) -> str:
     """The command that takes the answers up, with the options of this one."""
     from odefs.cli.run import command_line
 
+    # Without 'odefs review'.
     words = iter(shlex.split(command_line())[2:])
     kept = []
     for word in words:

@@ -109,7 +109,7 @@ def _score(run: ScoreRun) -> SheetResult:
     targets = choose_targets(
         run.file, writing, display, run.reading, model_read=run.model, sheet=run.sheet
     )
-    require_apart(targets.scores, targets.page, Path(run.reference) if run.reference else None)
+    require_apart([targets.scores, targets.page], [Path(run.reference) if run.reference else None])
     # Before any work: a model file without the share in training cannot resolve a multiple.
     allowed = allowed_share(run.limit, run.model, threshold)
     with table_and_folder(run.file, run.reading, display.quiet, targets.scores) as (local, folder):
@@ -124,6 +124,7 @@ def _score(run: ScoreRun) -> SheetResult:
         before = share_in_training(scored.model, threshold)
         many_more = flags_many_more(scored, run.flagging)
         drift = shown_drift(found, scored.drift)
+        # Inside the block: results of a large table are in its folder until the block ends.
         document = None
         if display.as_json:
             differences = {
@@ -219,6 +220,8 @@ def _score_folder(run: ScoreRun, output: str) -> None:
 
 def _require_folder_options(reasons: str) -> None:
     context = click.get_current_context()
+    # Values do not show which options were given, because --top and others have defaults.
+    # --reasons none is what folders do anyway.
     given = [
         name
         for name in SINGLE_TABLE

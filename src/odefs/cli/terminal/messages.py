@@ -23,6 +23,8 @@ from odefs.report import SCHEMA_VERSION
 PROGRESS_PREFIX = "[progress] "
 """Start of progress lines if standard error is not a terminal; scripts can filter by it."""
 
+XML_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+
 
 @dataclass
 class _Formats:
@@ -34,6 +36,7 @@ class _Formats:
     check_format: str = ""
 
 
+# Global, because a signal handler reads it too (parting_bytes).
 _formats = _Formats()
 
 
@@ -42,6 +45,7 @@ def choose_formats(arguments: Sequence[str]) -> None:
 
     These are ``--json``, ``--log-format``, and ``--format`` of ``odefs check``.
     """
+    # After --, words are arguments even if they look like options.
     given = list(takewhile(lambda argument: argument != "--", arguments))
     _formats.json_log = "json" in _values(given, "--log-format")
     _formats.json_output = "--json" in given
@@ -53,6 +57,7 @@ def choose_formats(arguments: Sequence[str]) -> None:
 
 def _values(given: Sequence[str], option: str) -> list[str]:
     """Values of an option, given as ``--option value`` or ``--option=value``."""
+    # click accepts no abbreviations of options, so exact names are enough.
     separate = [after for word, after in pairwise(given) if word == option]
     return separate + [word.partition("=")[2] for word in given if word.startswith(f"{option}=")]
 
@@ -150,20 +155,56 @@ def document_text(document: Mapping[str, object]) -> str:
 
 def write_error(sentence: str, kind: str, exit_code: int) -> None:
     """Write the error in the requested format, unless the result has been written."""
-    if _formats.is_written:
-        return
-    if _formats.json_output:
-        write_document(_error_document(sentence, kind, exit_code))
-    elif _formats.check_format in ("github", "junit"):
-        from odefs.cli.check_results import ERROR_FORMATS
-
-        text = ERROR_FORMATS[_formats.check_format](_one_line(sentence), kind)
+    if text := _error_output(sentence, kind, exit_code):
         write_document(text)
 
 
-def _error_document(sentence: str, kind: str, exit_code: int) -> str:
-    return document_text(
-        {"error": {"kind": kind, "message": _one_line(sentence), "exit_code": exit_code}}
+def _error_output(sentence: str, kind: str, exit_code: int) -> str:
+    """The error for standard output; empty if it has none, or if the result has been written."""
+    if _formats.is_written:
+        return ""
+    message = _one_line(sentence)
+    if _formats.json_output:
+        document = {"error": {"kind": kind, "message": message, "exit_code": exit_code}}
+        return document_text(document) + "\n"
+    if _formats.check_format == "github":
+        return annotation("error", kind, message)
+    if _formats.check_format == "junit":
+        return _error_junit(message, kind)
+    return ""
+
+
+def annotation(
+    level: str, rule: str, message: str, file: str | None = None, line: int | None = None
+) -> str:
+    """A command by which GitHub Actions shows an annotation."""
+    place = {"file": file, "line": line, "title": f"odefs {rule}"}
+    given = [f"{key}={_property(str(value))}" for key, value in place.items() if value is not None]
+    return f"::{level} {','.join(given)}::{_data(message)}\n"
+
+
+def _data(text: str) -> str:
+    # Escapes of workflow commands of GitHub Actions; the percent sign first, since the others
+    # introduce it.
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    # These separate properties from each other and from the message.
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _error_junit(message: str, kind: str) -> str:
+    """A JUnit test suite for a check that could not be made: one case with an error."""
+    # Without ElementTree, which a signal handler may not import.
+    text = message.translate(XML_ESCAPES)
+    return (
+        "<?xml version='1.0' encoding='utf-8'?>\n"
+        '<testsuite name="odefs check" tests="1" failures="0" errors="1" skipped="0">\n'
+        '  <testcase classname="odefs.check" name="check">\n'
+        f'    <error message="{text}" type="{kind}">{text}</error>\n'
+        "  </testcase>\n"
+        "</testsuite>\n"
     )
 
 
@@ -177,9 +218,8 @@ def parting_bytes(sentence: str, kind: str, exit_code: int) -> dict[int, bytes]:
         if _formats.json_log
         else f"odefs: {sentence}"
     )
-    document = _formats.json_output and not _formats.is_written
     return {
-        1: f"{_error_document(sentence, kind, exit_code)}\n".encode() if document else b"",
+        1: _error_output(sentence, kind, exit_code).encode(),
         2: f"{line}\n".encode(),
     }
 
@@ -192,5 +232,6 @@ def usage_errors() -> Iterator[None]:
     except click.ClickException as error:
         if _formats.json_log:
             fail("usage", error.format_message(), error.exit_code)
+        # Text on standard error is left to click, which adds the usage line.
         write_error(error.format_message(), "usage", error.exit_code)
         raise

@@ -11,6 +11,8 @@ import click
 from odefs._progress import listening
 from odefs.cli.terminal.messages import logs_json, say_progress
 
+# In seconds. Short work shows no progress. Lines in a log are rare, but a new stage does not wait
+# as long as an update of the same one.
 QUIET_SECONDS = 2.0
 PLAIN_INTERVAL = 5.0
 NEW_STAGE_INTERVAL = 1.0
@@ -26,12 +28,15 @@ class _Progress:
         self.done = self.total = 0
         self.drawn, self.drawn_stage = False, ""
         self.terminal = sys.stderr.isatty() and not logs_json()
+        # Worker threads report progress too.
         self.lock, self.ended = threading.Lock(), threading.Event()
         self.thread = threading.Thread(target=self._watch, daemon=True)
         self.thread.start()
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         with self.lock:
+            # A stage may run more than once under its name: the estimate of the time left starts
+            # again.
             if stage != self.stage or done <= 1:
                 self.stage, self.stage_begin = stage, time.monotonic()
             self.done, self.total = done, total
@@ -54,6 +59,7 @@ class _Progress:
         left = self._seconds_left(now - self.stage_begin)
         line = self._line(left)
         if self.terminal:
+            # \x1b[K erases the rest of the line, which a shorter text would leave.
             click.echo(f"\r\x1b[K{line}", nl=False, err=True)
         else:
             say_progress(

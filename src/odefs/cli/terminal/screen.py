@@ -17,7 +17,7 @@ from odefs.cli.terminal.text_table import Column, table_lines, wrap
 from odefs.kernels.row_reductions import median
 from odefs.report.rows import foremost_rows
 from odefs.tables import messages
-from odefs.tables.displayed_rows import shown_checks, shown_names, shown_notes
+from odefs.tables.displayed_rows import reading_lines, shown_checks, shown_names
 from odefs.tables.messages import percent, reason_details, reason_text, without_controls
 
 if TYPE_CHECKING:
@@ -25,13 +25,9 @@ if TYPE_CHECKING:
     from odefs.tables.checks import ValueCheck
     from odefs.tables.detection import TableDetection
     from odefs.tables.drift import ColumnDrift
-    from odefs.tables.notes import Note
 
 SHOWN_FALLBACKS = ("off_device",)
 """Other fallbacks concern the training, and are listed in the report."""
-
-NOTES_ON_VALUES = ("text_format", "unreadable_cells", "leading_zeros")
-"""Notes that say how the values of a column are used, and nothing if it is left out."""
 
 UNLIMITED = 10_000
 """Width if standard output is not a terminal, where lines must not be wrapped."""
@@ -46,6 +42,7 @@ class Screen:
         # COLUMNS=0 would show nothing, so it is ignored.
         given = columns.isdecimal() and int(columns) > 0
         is_terminal = sys.stdout.isatty()
+        # get_terminal_size() takes COLUMNS first, so a width can be set for a pipe as well.
         self.width = shutil.get_terminal_size().columns if given or is_terminal else UNLIMITED
         self.has_styles = (is_terminal or _is_set("FORCE_COLOR")) and not (
             _is_set("NO_COLOR") or os.environ.get("TERM", "").lower() in ("dumb", "unknown")
@@ -66,10 +63,12 @@ class Screen:
         if bold and self.has_styles:
             lines = [click.style(line, bold=True) if line else line for line in lines]
         if lines:
+            # By default click removes styles in a pipe, where FORCE_COLOR requests them.
             click.echo("\n".join(lines), color=self.has_styles)
 
 
 def _is_set(variable: str) -> bool:
+    # An empty NO_COLOR counts as unset (no-color.org).
     return os.environ.get(variable, "") != ""
 
 
@@ -82,8 +81,11 @@ def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
         bold=True,
     )
     show_checks(out, shown_checks(found))
-    ordinary = messages.ordinary(median(found.scores if found.part is None else found.part.scores))
-    out.say(f"{messages.flagged(found.n_flagged, found.convention)} {ordinary}\n")
+    # Of a table larger than memory, found.scores are those of a few rows, most of them the
+    # highest.
+    scores = found.scores if found.part is None else found.part.scores
+    average = messages.average(median(scores), of_training=found.training is not None)
+    out.say(f"{messages.flagged(found.n_flagged, found.convention)} {average}\n")
     if top:
         groups = foremost_rows(found, found.order, top)
         out.table(*outlier_table(found, groups))
@@ -98,6 +100,7 @@ def show_agreement(out: Screen, found: "TableDetection", rows: Sequence[int]) ->
     """Show what the agreement means; ``rows`` are those of the table."""
     if found.agreement is None:
         return
+    # Extreme rows raise the threshold of each component, so a flagged row may exceed none of them.
     none = any(found.agreement[row] == 0 and found.is_outlier[row] for row in rows)
     out.say(f"{messages.AGREEMENT} {messages.NO_AGREEMENT}" if none else messages.AGREEMENT)
 
@@ -106,21 +109,11 @@ def show_reading(out: Screen, found: "TableDetection") -> None:
     """Show how the table was read: columns left out, formats recognised, what was not possible."""
     if found.part is not None:
         out.say(messages.sampled(found.part.judged_by, found.part.drawn.size))
-    for line in messages.left_out_lines(found.left_out):
-        out.say(f"Left out: {line}")
-    checks = shown_checks(found)
-    notes = [note for note in shown_notes(found) if not _is_replaced(note, found, checks)]
-    for line in messages.note_lines(notes):
-        out.say(f"Note: {line}")
+    for line in reading_lines(found):
+        out.say(line)
     for fallback in getattr(found.model, "fit_info_", {}).get("fallbacks", []):
         if fallback.kind in SHOWN_FALLBACKS:
             out.say(_line(fallback.message))
-
-
-def _is_replaced(note: "Note", found: "TableDetection", checks: Sequence["ValueCheck"]) -> bool:
-    """Whether a check shows the same as a note, or the column of the note is left out."""
-    is_left_out = note.column in found.left_out and note.kind in NOTES_ON_VALUES
-    return is_left_out or any(check.replaces(note) for check in checks)
 
 
 def show_checks(out: Screen, checks: Sequence["ValueCheck"]) -> None:
@@ -201,7 +194,8 @@ def show_reasons(out: Screen, found: "TableDetection", rows: Sequence[int]) -> N
     """Show rows with every reason, the position of its value in the column and usual values."""
     identifier, names = shown_names(found)
     for row, reasons in zip(rows, found.reasons(rows, 5), strict=True):
-        mark = "stands out" if found.is_outlier[row] else "not flagged"
+        # Not "stands out": a table without outliers has about one flagged row.
+        mark = "flagged" if found.is_outlier[row] else "not flagged"
         agree = ""
         if found.agreement is not None:
             agree = f", {messages.agreement(found.agreement[row])}"

@@ -69,6 +69,7 @@ def _folded(word: str, width: int) -> Iterator[str]:
     """Parts of a word that fit on a line; the last one has the spaces that follow the word."""
     start = 0
     for end in range(1, len(word.rstrip()) + 1):
+        # A part has at least one character, also if that is wider than the line.
         if width_of(word[start:end]) > width and end - start > 1:
             yield word[start : end - 1]
             start = end - 1
@@ -116,6 +117,8 @@ def _reduced(widths: Sequence[int], total: int) -> list[int]:
         for n_left, place in zip(range(len(places), 0, -1), places, strict=True):
             removed = min(spare, round(excess / n_left))
             widths[place] -= removed
+            # The rest of the excess is shared by the columns that are left, so rounding does not
+            # add up.
             excess -= removed
     return widths
 
