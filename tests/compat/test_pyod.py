@@ -377,3 +377,12 @@ def test_export_onnx_names_the_estimator_inside():
     with pytest.raises(TypeError, match=r"not odefs\.compat\.pyod\.LeSiNN: export its estimator_"):
         odefs.export_onnx(model)
     assert odefs.export_onnx(model.estimator_).graph.node
+
+
+@pytest.mark.parametrize("cls", [ODEFS, LeSiNN])
+def test_wrong_parameters_name_the_class_and_the_one_that_was_meant(cls):
+    with pytest.raises(TypeError, match=rf"^{cls.__name__}\(\).*mean 'contamination'") as caught:
+        cls(contaminaton=0.1)
+    assert all(name in str(caught.value) for name in inspect.signature(cls).parameters)
+    with pytest.raises(TypeError, match=rf"^{cls.__name__}\(\)"):
+        cls(100)

@@ -1,15 +1,19 @@
 """Displays: what they hold, what they draw, and on which axes."""
 
 import io
+from datetime import datetime, timedelta
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
 mpl.use("Agg")
 
 from matplotlib import pyplot as plt
+from sklearn.ensemble import IsolationForest
+from sklearn.exceptions import NotFittedError
 
 import odefs
 from odefs import plots
@@ -86,7 +90,20 @@ def test_the_histogram_counts_all_rows_and_has_the_threshold(found):
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
         f"ordinary ({found.n_rows - found.n_flagged:,})",
         f"flagged ({found.n_flagged:,})",
+        f"threshold ({found.threshold:.3g})",
     ]
+
+
+def test_no_bar_of_the_histogram_crosses_the_threshold():
+    scores = np.concatenate([np.linspace(0.5, 1.5, 200), [1.0, 4.0]])
+    # 1.0 is not flagged, and is drawn below the threshold.
+    for threshold in (1.0, 1.234, 3.9999):
+        ax = plots.ScoreDisplay(scores, threshold).plot().ax_
+        assert sum(bar.get_height() for bar in ax.patches) == scores.size
+        spans = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in ax.patches]
+        assert all(high <= threshold + 1e-9 or low >= threshold - 1e-9 for low, high in spans)
+        below = sum(bar.get_height() for bar in ax.patches if bar.get_x() < threshold - 1e-9)
+        assert below == (scores <= threshold).sum()
 
 
 def test_bars_are_the_excess_of_the_row(found):
@@ -128,7 +145,7 @@ def test_values_beyond_the_edge_are_arrows_that_say_so():
 def test_columns_that_cannot_be_drawn_are_named(found):
     display = found.plot_row()
     kinds = {name: found.table[name].kind for name in found.encoder.columns}
-    others = {name for name, kind in kinds.items() if kind in ("category", "time")}
+    others = {name for name, kind in kinds.items() if kind == "category"}
     assert others
     assert set(display.not_drawn) == others
     label = display.ax_.get_xlabel()
@@ -136,6 +153,118 @@ def test_columns_that_cannot_be_drawn_are_named(found):
     assert (
         "not drawn" not in plots.RowDisplay(["a"], [1.0], [[0], [1], [2]]).plot().ax_.get_xlabel()
     )
+
+
+def test_dates_are_drawn_with_their_dates():
+    rng = np.random.default_rng(0)
+    when = [datetime(2024, 1, 1) + timedelta(hours=k) for k in range(400)]
+    when[5] = datetime(2031, 5, 5)
+    span = [timedelta(minutes=float(k)) for k in rng.normal(90, 5, 400)]
+    frame = pl.DataFrame({"length": rng.normal(10, 1, 400), "when": when, "span": span})
+    display = odefs.detect(frame).plot_row(5)
+    assert display.columns[0] == "when"
+    assert not display.not_drawn
+    assert "2031-05-05" in display.ax_.texts[0].get_text()
+    assert np.isfinite(display.quartiles).all()
+    assert display.labels[display.columns.index("span")].startswith("1:")
+
+
+def test_different_columns_have_different_labels():
+    names = [f"measurement of sensor number {k} in the northern hall (mV)" for k in range(12)]
+    names += ["a" * 300 + "b" + "a" * 300, "a" * 300 + "c" + "a" * 300, "tab\t", "tab\r"]
+    values, quartiles = np.zeros(len(names)), np.repeat([[-1.0], [0.0], [1.0]], len(names), axis=1)
+    displays = [
+        plots.RowDisplay(names, values, quartiles),
+        plots.ReasonsDisplay(names, values, [0.0] * len(names), 1.0),
+        plots.ImportancesDisplay(names, values, values),
+    ]
+    for display in displays:
+        labels = [label.get_text() for label in display.plot().ax_.get_yticklabels()]
+        assert len(set(labels)) == len(names)
+        assert max(map(len, labels)) < 50
+
+
+@pytest.mark.parametrize("size", [(6, 2.2), (4, 3), (9, 6)])
+def test_legends_cover_nothing(size):
+    full = np.ones(3)
+    grid = np.array([(x, y) for x in (-6.0, 0.0, 6.0) for y in (-1.0, 0.0, 1.0)])
+    displays = [
+        plots.ImportancesDisplay(["a", "b", "c"], full, full),
+        plots.RowDisplay(["a", "b", "c"], 3 * full, [-full, 0 * full, full], name="r"),
+        plots.MapDisplay(grid, grid[:, 0] > 0, ["p"], [8], [0.5, 0.3], [8]),
+    ]
+    for display in displays:
+        figure, ax = plt.subplots(figsize=size)
+        display.plot(ax)
+        figure.draw_without_rendering()
+        legend = ax.get_legend().get_window_extent()
+        points = [collection.get_offsets() for collection in ax.collections]
+        points += [np.transpose([line.get_xdata(), line.get_ydata()]) for line in ax.lines]
+        for x, y in ax.transData.transform(np.concatenate([p for p in points if len(p)])):
+            assert not legend.contains(x, y)
+        assert not legend.count_overlaps([bar.get_window_extent() for bar in ax.patches])
+        assert not legend.count_overlaps([text.get_window_extent() for text in ax.texts])
+
+
+def test_labels_are_inside_the_axes_and_apart(found):
+    for draw in (found.plot_map, found.plot_row):
+        display = draw()
+        display.figure_.draw_without_rendering()
+        boxes = [text.get_window_extent() for text in display.ax_.texts]
+        assert boxes
+        for k, box in enumerate(boxes):
+            assert display.ax_.bbox.count_contains(box.get_points()) == 2
+            assert not box.count_overlaps(boxes[:k])
+    row = plots.RowDisplay(["a", "b"], [11.5, -3.0], [[-0.5] * 2, [0.0] * 2, [0.5] * 2]).plot()
+    row.figure_.draw_without_rendering()
+    assert all(
+        row.ax_.bbox.count_contains(text.get_window_extent().get_points()) == 2
+        for text in row.ax_.texts
+    )
+
+
+def test_rows_at_one_point_share_a_label():
+    points = np.array([[0.0, 0.0], [5.0, 5.0], [5.0, 5.0]])
+    named = plots.MapDisplay(points, [False, True, True], ["p", "q"], [1, 2], [0.6, 0.4]).plot()
+    assert [text.get_text() for text in named.ax_.texts] == ["p, q"]
+
+
+def test_titles_name_the_row(found, fitted):
+    model, X = fitted
+    name = str(found.row_names[found.order[2]])
+    for draw in (found.plot_reasons, found.plot_row):
+        assert name in draw(name).ax_.get_title()
+    for display in (plots.ReasonsDisplay, plots.RowDisplay):
+        assert "4" in display.from_estimator(model, X, 4).ax_.get_title()
+    numbered = odefs.detect(X)
+    assert "7" in numbered.plot_reasons(7).ax_.get_title()
+    assert name in plots.ReasonsDisplay.from_explanation(found.explain(name)).ax_.get_title()
+
+
+def test_the_map_marks_clipped_rows():
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    assert not odefs.detect(X).plot_map().clipped.size
+    X[3, 0], X[5, 1] = 1e9, 5.0
+    display = odefs.detect(X).plot_map()
+    (place,) = display.clipped
+    assert display.named[0] == place
+    assert len(display.ax_.get_legend().get_texts()) == 3
+
+
+def test_missing_values_are_called_so_in_both_plots_of_a_row():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    X[3, 0], X[3, 1] = 15, np.nan
+    found = odefs.detect(X)
+    (reasons,) = [
+        label.get_text()
+        for label in found.plot_reasons(3).ax_.get_yticklabels()
+        if label.get_text().startswith("x1")
+    ]
+    for cell in (None, np.nan, pd.NA, pd.NaT):
+        display = plots.ReasonsDisplay(["x1"], [1.0], [cell], 1.0).plot()
+        assert display.ax_.get_yticklabels()[0].get_text() == reasons
+    row = found.plot_row(3)
+    assert reasons == f"x1 = {row.ax_.texts[row.columns.index('x1')].get_text()}"
 
 
 def test_the_map_marks_flagged_rows(found):
@@ -178,8 +307,24 @@ def test_names_with_formulas_are_drawn_as_they_are():
 def test_rows_that_cannot_be_drawn_are_refused(fitted):
     model, X = fitted
     for display in (plots.ReasonsDisplay, plots.RowDisplay):
-        with pytest.raises(ValueError, match="from 0"):
-            display.from_estimator(model, X, -1)
+        for row in (-1, 400, 9999, 1.5):
+            with pytest.raises(ValueError, match="from 0 to 399"):
+                display.from_estimator(model, X, row)
+        for n_columns in (0, -1, 2.5):
+            with pytest.raises(ValueError, match="n_columns"):
+                display.from_estimator(model, X, 0, n_columns=n_columns)
     text = odefs.detect(pl.DataFrame({"a": ["x", "y", "z"] * 40, "b": ["p", "q"] * 60}))
     with pytest.raises(ValueError, match="column of numbers"):
         text.plot_row()
+
+
+def test_estimators_that_cannot_be_drawn_are_refused(fitted):
+    _, X = fitted
+    forest = IsolationForest(n_estimators=5, random_state=0).fit(X)
+    for display in (plots.ScoreDisplay, plots.ReasonsDisplay, plots.RowDisplay):
+        with pytest.raises(TypeError, match="IsolationForest"):
+            display.from_estimator(forest, X)
+    with pytest.raises(TypeError, match="LeSiNN"):
+        plots.ImportancesDisplay.from_estimator(odefs.LeSiNN(random_state=0).fit(X))
+    with pytest.raises(NotFittedError):
+        plots.ImportancesDisplay.from_estimator(odefs.ODEFS())

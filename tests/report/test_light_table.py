@@ -3,12 +3,18 @@
 import pickle
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 import odefs
+from odefs.cli.terminal.screen import Screen, show_reading
 from odefs.datasets.transactions import transactions_path
 from odefs.report import notebook
+from odefs.tables.detect import score_table
+from odefs.tables.detection import READING_LINES
+from odefs.tables.model_files import load_table_model
+from odefs.tables.table import table_of
 from pages import Texts
 
 
@@ -48,7 +54,7 @@ def test_links_are_relative_to_the_working_folder(found, here, tmp_path_factory,
 
 def test_existing_files_are_kept_unless_forced(found, here):
     Path("page.html").write_text("mine")
-    with pytest.raises(FileExistsError):
+    with pytest.raises(FileExistsError, match="force=True"):
         found.save_report("page.html")
     assert Path("page.html").read_text() == "mine"
     found.save_report("page.html", force=True)
@@ -96,3 +102,49 @@ def test_rows_are_named_as_frames_name_them():
         shown = odefs.detect(table)._repr_html_()
         assert shown.split("</th>")[0].endswith(f">{title}")
         assert shown.split("</td>")[0].endswith(f">{name}")
+
+
+def table_with_losses(**more):
+    size = np.random.default_rng(0).normal(size=90)
+    other = np.where(np.arange(90) < 2, np.inf, size[::-1])
+    key = [f"<b>{i}</b>" for i in range(90)]
+    return pl.DataFrame({"size": size, "other": other, "<i>k</i>": [1] * 90, "key": key, **more})
+
+
+def test_columns_left_out_and_lost_cells_are_shown_as_in_the_terminal(capsys):
+    found = odefs.detect(table_with_losses())
+    show_reading(Screen(), found)
+    lines = capsys.readouterr().out.splitlines()
+    assert {note.kind for note in found.notes} == {"infinite_cells"}
+    assert len(lines) == len(found.left_out) + len(found.notes) == 3
+    assert str(found).splitlines() == [repr(found), *lines]
+    shown = found._repr_html_()
+    assert all(line in Texts(shown).text for line in lines)
+    assert "<i>" not in shown
+    assert f"{len(found.left_out)} left out" in repr(found)
+
+
+def test_notes_on_hidden_columns_are_not_shown():
+    found = odefs.detect(table_with_losses(), hide=["other"])
+    (note,) = found.notes
+    assert str(note) not in str(found)
+    assert str(note) not in Texts(found._repr_html_()).text
+
+
+def test_scored_rows_with_infinite_cells_are_noted(here, capsys):
+    odefs.detect(table_with_losses().with_columns(other=pl.col("size"))).save("m.odefs")
+    loaded = load_table_model(Path("m.odefs"))
+    found, _ = score_table(table_of(table_with_losses()), loaded.model, loaded.encoder)
+    assert [(note.kind, note.column, note.count) for note in found.notes] == [
+        ("infinite_cells", "other", 2)
+    ]
+
+
+def test_the_cell_of_any_table_is_small():
+    strange = {f"{'<&' * 300}{k}": [(None, 1.0)[i % 7 == k] for i in range(90)] for k in range(40)}
+    mixed = {f"{'&' * 300}{k}": ["&" * 500, "1", "2"] * 30 for k in range(40)}
+    found = odefs.detect(table_with_losses(**strange, **mixed))
+    assert len(found.left_out) > 20
+    assert len(found.notes) > 20
+    assert len(found._repr_html_().encode()) < 60_000
+    assert len(str(found).splitlines()) <= 1 + 2 * READING_LINES

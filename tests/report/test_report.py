@@ -20,6 +20,7 @@ from odefs.datasets.transactions import make_transactions, transactions_path
 from odefs.detection import detect
 from odefs.report import build_report
 from odefs.report.markdown import safe
+from odefs.report.page_data import page_data
 from odefs.report.svg import ACCENT, static_scores
 from odefs.tables import messages
 from odefs.tables.notes import Provenance
@@ -146,8 +147,10 @@ def test_kinds_match_what_was_planted(report):
     }
     (place,) = (kinds for said, kinds in by_words.items() if "distance_km high" in said)
     assert place == ["place"] * 8
-    assert set(by_words["amount high"]) == {"amount"}
-    assert set(by_words["items high"]) == {"burst"}
+    assert by_words["amount high"].count("amount") >= 6
+    assert by_words["items high"].count("burst") >= 6
+    # Ordinary rows among the flagged ones belong to no kind of outlier that was planted.
+    assert sum(kinds.count(None) for kinds in by_words.values()) <= 3
 
 
 def test_page_needs_nothing_from_outside(page):
@@ -198,13 +201,14 @@ def test_the_command_for_another_threshold_may_replace_its_files(found):
         ("-os.csv", "--force "),
         ("--save=m.odefs --force", ""),
         ("--top 3", ""),
+        ("--force", None),
     ):
         again = build_report(
             replace(found, run=replace(found.run, command=f"odefs detect {options} -- -t.csv"))
         )
         assert (
             again.summary["commands"]["other_threshold"]
-            == f"odefs detect {added}{options} -- -t.csv"
+            == f"odefs detect {'' if added is None else f'{added}{options} '}-- -t.csv"
         )
 
 
@@ -249,8 +253,9 @@ def test_far_rows_do_not_move_the_average_and_what_does_is_said():
     X[:2] = 1e6, -1e6
     summary = build_report(detect(pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}))).summary
     assert summary["scores"]["median"] > 0.5
-    assert messages.ordinary(0.0001).startswith("Half of the rows score 0.0001")
-    assert messages.ordinary(0.97) == "An ordinary row scores 1.0."
+    assert messages.average(0.0001).startswith("Half of the rows score 0.0001")
+    assert "1.0" in messages.average(0.97)
+    assert "training" in messages.average(0.97, of_training=True), "not of these rows"
 
 
 def test_the_still_picture_has_a_bar_for_every_bin_and_draws_any_scores(report):
@@ -362,3 +367,13 @@ def test_page_of_a_large_table_stays_below_five_megabytes():
     report = build_report(detection)
     assert len(report.summary["top"]) == 500
     assert len(report.html().encode()) < 5_000_000
+
+
+def test_a_call_in_python_that_repeats_a_run_has_the_id_column(found):
+    report = replace(found, run=Provenance()).report()
+    assert report.summary["commands"]["other_threshold"] is None
+    assert page_data(report.summary, report.drawing)["call"] == (
+        "odefs.detect(frame, id='transaction', threshold="
+    )
+    unnamed = detect(np.random.default_rng(0).normal(size=(60, 3))).report()
+    assert page_data(unnamed.summary, unnamed.drawing)["call"] == "odefs.detect(frame, threshold="

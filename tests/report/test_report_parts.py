@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from odefs.report.columns import _bins
-from odefs.report.outlier_groups import collect_kinds
+from odefs.report.outlier_groups import LEAST_REASON, collect_kinds
 from odefs.report.scores import collect_scores, short_threshold
 from odefs.tables import messages
 
@@ -17,9 +17,19 @@ def row_with(*reasons, count=1, flagged=True):
     made = [
         dict(zip(keys, reason, strict=True))
         | {"kind": "category" if reason[1] == "value" else "number", "hidden": False, "usual": None}
+        | {"excess": reason[3]}
         for reason in reasons
     ]
     return {"reasons": made, "count": count, "flagged": flagged, "score": 2.0}
+
+
+def test_weak_reasons_of_a_row_do_not_define_its_kind():
+    weak, strong = (
+        collect_kinds([row_with(("a", "high", 9.0, 0.8), ("b", "low", -1.0, share))])
+        for share in (0.8 * LEAST_REASON - 0.01, 0.8 * LEAST_REASON)
+    )
+    assert [messages.kind(kind) for kind in weak] == ["a high"]
+    assert [messages.kind(kind) for kind in strong] == ["a high and b low"]
 
 
 def test_kinds_merge_rare_ones_and_count_identical_rows():

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import json
+import os
 import shlex
 from dataclasses import replace
 
@@ -38,6 +40,36 @@ def found():
 @pytest.fixture(scope="module")
 def report(found):
     return build_report(found)
+
+
+def test_rows_have_the_same_reasons_everywhere(found, report, tmp_path):
+    detected = odefs("detect", "-o", "s.parquet", "--json", cwd=tmp_path)
+    written = pl.read_parquet(tmp_path / "s.parquet")
+    frame = found.to_frame()
+    assert frame.columns == [name for name in written.columns if name not in ("row", "line")]
+    assert frame.equals(written.select(frame.columns))
+    listed = {row["name"]: row["reasons"] for row in json.loads(detected.stdout)["top"]}
+    assert listed == {row["name"]: row["reasons"] for row in report.summary["top"]}
+    for row, reasons in zip(found.order, found.reasons(found.order), strict=True):
+        name = found.row_names[row]
+        columns = [reason.column for reason in reasons]
+        if name in listed:
+            assert [reason["column"] for reason in listed[name]] == columns
+        if found.is_outlier[row]:
+            texts = written.row(by_predicate=pl.col("transaction") == name, named=True)["reasons"]
+            assert [text.partition(" = ")[0] for text in texts.split("; ")] == columns
+
+
+def test_rows_beyond_the_report_have_the_same_kinds_in_files(tmp_path):
+    table = pl.concat([pl.read_csv(transactions_path()).drop("transaction")] * 2)
+    table.write_csv(tmp_path / "t.csv")
+    frame = detect(pl.read_csv(tmp_path / "t.csv"), flag=700).to_frame()
+    for mode in ("0", "1"):
+        arguments = ("detect", "t.csv", "--flag", "700", "-o", "s.csv", "--no-report", "--force")
+        odefs(*arguments, cwd=tmp_path, ODEFS_IN_PARTS=mode)
+        written = pl.read_csv(tmp_path / "s.csv")
+        assert written["kind"].to_list() == frame["kind"].to_list()
+    assert frame["kind"].drop_nulls().len() >= 700
 
 
 def test_saved_rows_have_every_column_of_the_table_and_the_results(found, report):
@@ -161,7 +193,7 @@ def test_charts_count_all_flagged_rows_of_numbers_and_categories(found, report):
             assert sum(chart["counts"]) + chart["below"] + chart["above"] + chart["missing"] == 800
         assert counted + chart["flagged_missing"] == chart["flagged"]
     distance = next(one for one in report.drawing["charts"] if one["column"] == "distance_km")
-    assert distance["flagged_above"] == 8
+    assert distance["flagged_above"] >= 8
 
 
 def kind(n_rows, *columns):
@@ -199,7 +231,7 @@ def test_headline_names_what_fits(report):
     assert len(messages.shortened(long, 28)) <= 28
 
 
-def test_the_command_has_no_folders(tmp_path):
+def test_the_command_has_paths_from_the_working_directory(tmp_path):
     (tmp_path / "in").mkdir()
     frame = mixed_frame().rename({"noise": "a/b"})
     frame.write_csv(tmp_path / "in" / "t.csv")
@@ -208,12 +240,21 @@ def test_the_command_has_no_folders(tmp_path):
     done = odefs("detect", "--quiet", *line, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert str(tmp_path) not in page.read_text(encoding="utf-8")
-    expected = "odefs detect --quiet t.csv --drop a/b --report=out.json --set n_estimators=3"
-    assert f'"command": "{expected}"' in page.read_text(encoding="utf-8")
+    expected = f"odefs detect --quiet {os.path.join('in', 't.csv')} --drop a/b --report=out.json"
+    command = json.loads(page.read_text(encoding="utf-8"))["run"]["command"]
+    assert command == f"{expected} --set n_estimators=3"
+    again = odefs(*shlex.split(command)[1:], "--force", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
 
 
-def test_options_keep_their_names_without_a_folder(monkeypatch):
-    words = ["detect", "-o/x/y.csv", "https://host/a/t.csv", "-", "folder/", "--save", "/m/n.odefs"]
-    monkeypatch.setattr("sys.argv", ["odefs", *words])
-    kept = ["detect", "-oy.csv", "https://host/a/t.csv", "-", "folder", "--save", "n.odefs"]
-    assert shlex.split(shared_command_line())[1:] == kept
+def test_options_keep_their_names_and_relative_paths(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    given = [
+        (f"-o{tmp_path / 'x' / 'y.csv'}", f"-o{os.path.join('x', 'y.csv')}"),
+        ("https://host/a/t.csv", "https://host/a/t.csv"),
+        ("-", "-"),
+        ("folder/", "folder/"),
+        (str(tmp_path.parent / "t.csv"), os.path.join("..", "t.csv")),
+    ]
+    monkeypatch.setattr("sys.argv", ["odefs", *(word for word, _ in given)])
+    assert shlex.split(shared_command_line())[1:] == [word for _, word in given]

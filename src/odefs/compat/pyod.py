@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from odefs._extras import require_extra
+from odefs._known_options import require_parameters
 from odefs._row_selection import LABELS_FROM
 from odefs.engines.row_blocks import RowBlocks
 from odefs.estimators import ODEFS as _ODEFS
@@ -44,12 +45,17 @@ def _constructor(wrapped: type[BaseOutlierEstimator]) -> Callable[..., None]:
         if name != "max_false_flags"  # PyOD computes the threshold itself
     ]
     signature = inspect.Signature(parameters)
+    # Without self.
+    n_unnamed = sum(one.kind is one.POSITIONAL_OR_KEYWORD for one in parameters) - 1
 
     def construct(self: object, *args: object, **kwargs: object) -> None:
+        known = list(signature.parameters)[1:]
+        require_parameters(type(self).__name__, args, kwargs, known, n_unnamed)
         given = signature.bind(self, *args, **kwargs)
         given.apply_defaults()
+        # PyOD checks the range of contamination here.
         BaseDetector.__init__(self, contamination=given.arguments["contamination"])
-        for name in list(signature.parameters)[1:]:
+        for name in known:
             setattr(self, name, given.arguments[name])
 
     construct.__signature__ = signature  # type: ignore[attr-defined]
@@ -62,6 +68,7 @@ def _is_labels(X: Any, rows: Any) -> bool:
         return False
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     values = np.asarray(rows)
+    # In a table of two rows, 0 and 1 may be row numbers.
     is_one_per_row = values.shape == (n_rows,) and n_rows >= LABELS_FROM
     return is_one_per_row and values.dtype.kind in "iuf" and bool(np.isin(values, (0, 1)).all())
 
@@ -87,6 +94,7 @@ class _Adapter(BaseDetector):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # Tags such as allow_nan depend on parameters; scikit-learn's checks rely on them.
         tags.input_tags = self._estimator().__sklearn_tags__().input_tags
         return tags
 
@@ -102,15 +110,17 @@ class _Adapter(BaseDetector):
                 f"contamination={self.contamination!r} must be a number above 0 and at most 0.5, "
                 "or one of PyOD's threshold objects."
             )
+        # Warns if labels are given, as other detectors of PyOD do.
         self._set_n_classes(y)
         self.estimator_ = self._estimator().fit(X, **known)
         self.n_features_in_ = self.estimator_.n_features_in_
         self.decision_scores_ = self.estimator_.outlier_scores_
+        # Sets threshold_ and labels_, and the moments that predict_proba() needs.
         self._process_decision_scores()
         return self
 
     def decision_function(self, X: object) -> np.ndarray:
-        """Return outlier scores: high = abnormal, 1.0 = an ordinary training row."""
+        """Return outlier scores: high = abnormal; training rows average 1.0."""
         check_is_fitted(self, ["decision_scores_", "threshold_", "labels_"])
         scores: np.ndarray = self.estimator_.outlier_scores(X)
         return scores
@@ -128,6 +138,7 @@ class _Adapter(BaseDetector):
         return explanation
 
 
+# NestedSelection comes first: it adds to the parameters that PyOD's base class returns.
 class ODEFS(NestedSelection, _Adapter):
     """:class:`odefs.ODEFS` as a detector of PyOD."""
 

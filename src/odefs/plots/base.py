@@ -1,8 +1,12 @@
 """What all displays share: axes to draw on, colours, short names."""
 
+from collections.abc import Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from odefs._extras import require_extra
+from odefs.models.base import OutlierModel
+from odefs.tables.messages.values import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -10,6 +14,10 @@ if TYPE_CHECKING:
 
 FLAGGED, ORDINARY, USUAL = "#c0392b", "#5b7a99", "#b8c4d0"
 LONGEST_NAME = 32
+STRIP = 1.3
+"""Height of the strip with the legend, as a multiple of that of the legend."""
+MAX_STRIP = 0.5
+"""Maximum share of the axes' height for the legend."""
 
 
 class Display:
@@ -29,21 +37,116 @@ class Display:
         return ax
 
 
+def add_legend(ax: "Axes") -> None:
+    """Draw the legend in a strip above the data, for which the vertical axis is extended.
+
+    Inside the axes, it also leaves room for a title of the caller.
+    """
+    settle_layout(ax)
+    n_entries = len(ax.get_legend_handles_labels()[0])
+    for n_columns in (n_entries, 1):
+        legend = ax.legend(
+            loc="upper right", ncols=n_columns, fontsize="small", framealpha=1, borderaxespad=0.3
+        )
+        if legend.get_window_extent().width <= ax.get_window_extent().width:
+            break
+    height = legend.get_window_extent().height / ax.get_window_extent().height
+    # On the scale of the drawing, so that it also holds for logarithmic and inverted axes.
+    scale = ax.yaxis.get_transform()
+    bottom, top = (float(scale.transform([end])[0]) for end in ax.get_ylim())
+    above = bottom + (top - bottom) / (1 - min(STRIP * height, MAX_STRIP))
+    ax.set_ylim(ax.get_ylim()[0], float(scale.inverted().transform([above])[0]))
+
+
+def settle_layout(ax: "Axes") -> None:
+    """Let the figure arrange its axes, so that positions and sizes can be measured."""
+    figure = ax.get_figure(root=True)
+    if figure is not None and figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+
+
 def one_row(X: object, row: int) -> object:
     """One row of a matrix or frame, as a matrix or frame."""
-    if row < 0:
-        raise ValueError(f"row={row!r} must be a row number, from 0.")
     rows: Any = X
+    n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+    # A slice from -1 to 0 would be empty.
+    if not isinstance(row, Integral) or isinstance(row, bool) or not 0 <= row < n_rows:
+        raise ValueError(
+            f"row={row!r} must be a row number, from 0 to {n_rows - 1}: X has {n_rows:,} rows."
+        )
     return rows[row : row + 1]
+
+
+def require_model(estimator: object) -> None:
+    """Raise if an estimator is not one of odefs, whose scores and explanations are drawn."""
+    if not isinstance(estimator, OutlierModel):
+        raise TypeError(
+            f"{type(estimator).__name__} is not an estimator of odefs such as odefs.ODEFS(): "
+            "only these have outlier scores and explanations to draw."
+        )
+
+
+def require_columns(n_columns: int) -> None:
+    """Raise if not a single column is to be drawn."""
+    if not isinstance(n_columns, Integral) or isinstance(n_columns, bool) or n_columns < 1:
+        raise ValueError(f"n_columns={n_columns!r} must be a whole number of at least 1.")
 
 
 def short(name: str) -> str:
     """A name of limited length, without the dollar signs that matplotlib takes for formulas."""
-    plain = "".join(letter if letter.isprintable() else " " for letter in name)
-    shown = plain if len(plain) <= LONGEST_NAME else plain[: LONGEST_NAME - 1] + "…"
-    return shown.replace("$", r"\$")
+    return _escaped(shortened(_printable(name), LONGEST_NAME))
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names of limited length, in which different names stay different.
+
+    Where the shortened names are equal, the text around the first difference is shown.
+    """
+    plain = [_printable(name) for name in names]
+    shown = [shortened(name, LONGEST_NAME) for name in plain]
+    alike = _by_text(plain, shown)
+    apart = [
+        text if len(alike[text]) == 1 else _around_difference(name, alike[text])
+        for name, text in zip(plain, shown, strict=True)
+    ]
+    # The difference may be longer than a name, or be in what cannot be printed.
+    alike = _by_text(names, apart)
+    return [
+        _escaped(text if len(alike[text]) == 1 else f"{text} ({alike[text].index(name) + 1})")
+        for name, text in zip(names, apart, strict=True)
+    ]
+
+
+def _by_text(names: Sequence[str], shown: Sequence[str]) -> dict[str, list[str]]:
+    """The different names that are shown as each text, in the order of the names."""
+    found: dict[str, dict[str, None]] = {}
+    for name, text in zip(names, shown, strict=True):
+        found.setdefault(text, {})[name] = None
+    return {text: list(alike) for text, alike in found.items()}
+
+
+def _around_difference(name: str, others: Sequence[str]) -> str:
+    """A part of a long name that starts shortly before the first difference from others."""
+    half = LONGEST_NAME // 2
+    same = next(
+        (k for k, letters in enumerate(zip(*others, strict=False)) if len(set(letters)) > 1),
+        min(map(len, others)),
+    )
+    start = max(0, min(same - half // 2, len(name) - LONGEST_NAME + 9))
+    head = f"{name[:6].rstrip()}…" if start > 6 else name[:start]
+    rest = name[start:].lstrip() if start > 6 else name[start:]
+    room = LONGEST_NAME - len(head)
+    return head + (rest if len(rest) <= room else rest[: room - 1].rstrip() + "…")
+
+
+def _printable(name: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in name)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("$", r"\$")
 
 
 def bar_height(n_bars: int) -> float:
     """Height in inches of a figure with horizontal bars."""
-    return 1.0 + 0.3 * max(n_bars, 3)
+    return 1.3 + 0.3 * max(n_bars, 3)

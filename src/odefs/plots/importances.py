@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from odefs.plots.base import FLAGGED, ORDINARY, Display, bar_height, short
+from odefs.models.base import OutlierModel
+from odefs.plots.base import (
+    FLAGGED,
+    ORDINARY,
+    Display,
+    add_legend,
+    bar_height,
+    require_columns,
+    short_names,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,12 +42,15 @@ class ImportancesDisplay(Display):
         cls, estimator: Any, *, n_columns: int = COLUMNS, ax: "Axes | None" = None
     ) -> Self:
         """Draw the most important columns of a fitted ``ODEFS``."""
-        importances = np.asarray(estimator.feature_importances_)
+        require_columns(n_columns)
+        importances = np.asarray(_require_importances(estimator).feature_importances_)
+        # A component that learned nothing uses all columns, but has selected none.
         learned = np.abs(estimator.feature_weights_).sum(axis=1) > 0
         selected = np.zeros(importances.size)
         for subset, useful in zip(estimator.feature_subsets_, learned, strict=True):
             selected[subset] += useful
         stability = selected / len(estimator.feature_subsets_)
+        # lexsort() sorts by its last key first.
         order = np.lexsort((-stability, -importances))[:n_columns]
         names = getattr(estimator, "feature_names_in_", None)
         columns = [f"x{k}" if names is None else str(names[k]) for k in order]
@@ -51,6 +63,7 @@ class ImportancesDisplay(Display):
         """Draw the columns with the largest share in the scores of flagged rows."""
         from odefs.report.columns import collect_importances
 
+        require_columns(n_columns)
         found = collect_importances(detection)[:n_columns]
         return cls(
             [one["column"] for one in found],
@@ -64,8 +77,19 @@ class ImportancesDisplay(Display):
         places = np.arange(len(self.columns))
         ax.barh(places, self.importances, color=ORDINARY, label="importance")
         ax.plot(self.stability, places, "o", color=FLAGGED, label="share of components")
-        ax.set_yticks(places, [short(name) for name in self.columns])
+        ax.set_yticks(places, short_names(self.columns))
         ax.invert_yaxis()
         ax.set(xlabel="share", xlim=(0, 1.05))
-        ax.legend(loc="lower right")
+        add_legend(ax)
         return self
+
+
+def _require_importances(estimator: Any) -> Any:
+    """The estimator, if it is a fitted one that learns which columns matter."""
+    if isinstance(estimator, OutlierModel):
+        estimator._require_fitted()
+    if hasattr(estimator, "feature_subsets_"):
+        return estimator
+    raise TypeError(
+        f"{type(estimator).__name__} has no importances of columns: give a fitted odefs.ODEFS()."
+    )

@@ -6,7 +6,20 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from odefs.plots.base import FLAGGED, USUAL, Display, bar_height, one_row, short
+from odefs._row_selection import MISSING_TYPES
+from odefs.plots.base import (
+    FLAGGED,
+    USUAL,
+    Display,
+    add_legend,
+    bar_height,
+    one_row,
+    require_columns,
+    require_model,
+    short,
+    short_names,
+)
+from odefs.tables.displayed_rows import shown_names
 from odefs.tables.messages.values import HIDDEN, MISSING, first_of
 
 if TYPE_CHECKING:
@@ -23,7 +36,7 @@ FURTHEST = 12.0
 
 
 class RowDisplay(Display):
-    """Values of a row in columns of numbers, relative to the middle half of all rows.
+    """Values of a row in columns of numbers and dates, relative to the middle half of all rows.
 
     Parameters
     ----------
@@ -32,8 +45,12 @@ class RowDisplay(Display):
     quartiles : array of shape (3, n_columns)
         Lower quartile, median and upper quartile of all rows.
     not_drawn : sequence of str
-        Columns that cannot be drawn, because they hold text or dates or are hidden; they are named
-        below the axis.
+        Columns that cannot be drawn, because they hold text or are hidden; they are named below the
+        axis.
+    labels : sequence of str or None, optional
+        Texts of values that are not shown as numbers, such as dates, whose values are seconds.
+    name : object, optional
+        Name or number of the row, for the title.
     """
 
     def __init__(
@@ -42,8 +59,12 @@ class RowDisplay(Display):
         values: np.ndarray,
         quartiles: np.ndarray,
         not_drawn: Sequence[str] = (),
+        labels: Sequence[str | None] | None = None,
+        name: object = None,
     ) -> None:
         self.columns, self.not_drawn = columns, list(not_drawn)
+        self.labels = [None] * len(columns) if labels is None else list(labels)
+        self.name = name
         self.values, self.quartiles = np.asarray(values), np.asarray(quartiles)
 
     @classmethod
@@ -57,11 +78,14 @@ class RowDisplay(Display):
         ax: "Axes | None" = None,
     ) -> Self:
         """Draw a row of a matrix: the columns that contribute most to its score."""
+        require_model(estimator)
+        require_columns(n_columns)
         explanation = estimator.explain(one_row(X, row))
         order = np.argsort(-explanation.excess[0], kind="stable")[:n_columns]
         matrix = np.asarray(X, dtype=float)[:, order]
         names = [str(explanation.feature_names[k]) for k in order]
-        return cls(names, matrix[row], np.nanquantile(matrix, [0.25, 0.5, 0.75], axis=0)).plot(ax)
+        quartiles = np.nanquantile(matrix, [0.25, 0.5, 0.75], axis=0)
+        return cls(names, matrix[row], quartiles, name=row).plot(ax)
 
     @classmethod
     def from_detection(
@@ -73,21 +97,28 @@ class RowDisplay(Display):
         ax: "Axes | None" = None,
     ) -> Self:
         """Draw a row of a table, by default the most outlying one."""
+        require_columns(n_columns)
         number = int(detection.numbers(int(detection.order[0]) if row is None else row)[0])
         explanation = detection.explain(number)
         ranked = np.argsort(-explanation.excess[0], kind="stable")
         names = [str(explanation.feature_names[k]) for k in ranked]
-        numbers = [
-            name
-            for name in names
-            if detection.table[name].kind in ("number", "boolean") and name not in detection.hidden
-        ]
+        numbers = [name for name in names if _can_be_drawn(name, detection)]
         if not numbers:
-            raise ValueError("a plot of a row needs a column of numbers that is not hidden.")
+            raise ValueError(
+                "a plot of a row needs a column of numbers or dates that is not hidden."
+            )
         shown, not_drawn = numbers[:n_columns], [name for name in names if name not in numbers]
         cells = np.array([detection.table[name].values for name in shown], dtype=float)
         quartiles = np.nanquantile(cells, [0.25, 0.5, 0.75], axis=1)
-        return cls(shown, cells[:, number], quartiles, not_drawn).plot(ax)
+        texts = _cell_texts(explanation)
+        return cls(
+            shown,
+            cells[:, number],
+            quartiles,
+            not_drawn,
+            [texts[name] for name in shown],
+            shown_names(detection, first=0)[1][number],
+        ).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw the middle half of each column as a bar, the row's value as a point.
@@ -96,6 +127,8 @@ class RowDisplay(Display):
         """
         ax = self._axes(ax, bar_height(len(self.columns)))
         low, middle, high = self.quartiles
+        # If half of the values are equal, there is no width to measure by: distances are in the
+        # unit of the column.
         width = np.where(high > low, high - low, 1.0)
         places = np.arange(len(self.columns))
         ax.barh(
@@ -111,30 +144,56 @@ class RowDisplay(Display):
         ax.plot(at[~is_beyond], places[~is_beyond], "o", color=FLAGGED, label="this row")
         for marker, chosen in ((">", distance > FURTHEST), ("<", distance < -FURTHEST)):
             ax.plot(at[chosen], places[chosen], marker, color=FLAGGED)
-        for place, x, value, beyond in zip(places, at, self.values, is_beyond, strict=True):
-            is_edge = x == FURTHEST and beyond
+        ax.margins(x=0.15)
+        center = sum(ax.get_xlim()) / 2
+        for place, x, value, text in zip(places, at, self.values, self.labels, strict=True):
+            # A missing value has no place of its own: its label is at the median. In the right
+            # half the label is on the left of its point, so that it stays inside the axes.
+            x = x if np.isfinite(x) else 0.0
+            is_right = x > center
             ax.annotate(
-                _point_label(value, beyond),
-                (x if np.isfinite(x) else 0.0, place),
-                xytext=(-6 if is_edge else 6, 0),
+                _point_label(value, text, is_beyond[place]),
+                (x, place),
+                xytext=(-6 if is_right else 6, 0),
                 textcoords="offset points",
-                ha="right" if is_edge else "left",
+                ha="right" if is_right else "left",
                 va="center",
             )
-        ax.set_yticks(places, [short(name) for name in self.columns])
+        ax.set_yticks(places, short_names(self.columns))
         ax.invert_yaxis()
-        ax.margins(x=0.15)
+        if self.name is not None:
+            ax.set_title(_title(self.name))
         left_out = first_of([short(name) for name in self.not_drawn])
         below = f"\nnot drawn: {left_out}" if left_out else ""
         ax.set(xlabel=f"distance from the median, in widths of the middle half{below}")
-        ax.legend(loc="lower right")
+        add_legend(ax)
         return self
 
 
-def _point_label(value: float, is_beyond: bool) -> str:
+def _can_be_drawn(name: str, detection: "TableDetection") -> bool:
+    """Whether a column has numbers or dates that may be shown."""
+    return detection.table[name].kind != "category" and name not in detection.hidden
+
+
+def _cell_texts(explanation: "Explanation") -> dict[str, str | None]:
+    """The text of each cell of the first row; ``None`` for those that are shown as numbers."""
+    cells = explanation.data if explanation.shown is None else explanation.shown
+    # Dates and durations are displayed as text.
+    return {
+        str(name): cell if isinstance(cell, str) else None
+        for name, cell in zip(explanation.feature_names, cells[0], strict=True)
+    }
+
+
+def _point_label(value: float, text: str | None, is_beyond: bool) -> str:
     if not np.isfinite(value):
         return MISSING
-    return f"{value:.4g} (beyond {FURTHEST:g})" if is_beyond else f"{value:.4g}"
+    shown = f"{value:.4g}" if text is None else short(text)
+    return f"{shown} (beyond {FURTHEST:g})" if is_beyond else shown
+
+
+def _title(name: object) -> str:
+    return f"row {short(str(name))}"
 
 
 class ReasonsDisplay(Display):
@@ -149,12 +208,19 @@ class ReasonsDisplay(Display):
         The row's values in these columns.
     score : float
         The row's outlier score.
+    name : object, optional
+        Name or number of the row, for the title.
     """
 
     def __init__(
-        self, columns: list[str], excess: np.ndarray, values: list[object], score: float
+        self,
+        columns: list[str],
+        excess: np.ndarray,
+        values: list[object],
+        score: float,
+        name: object = None,
     ) -> None:
-        self.columns, self.values, self.score = columns, values, score
+        self.columns, self.values, self.score, self.name = columns, values, score, name
         self.excess = np.asarray(excess)
 
     @classmethod
@@ -167,6 +233,9 @@ class ReasonsDisplay(Display):
         ax: "Axes | None" = None,
     ) -> Self:
         """Draw one row of an explanation."""
+        require_columns(n_columns)
+        (row,) = explanation._row_numbers(row)
+        names = explanation.row_names
         excess = explanation.excess[row]
         cells = explanation.data if explanation.shown is None else explanation.shown
         order = np.argsort(-excess, kind="stable")[:n_columns]
@@ -175,6 +244,7 @@ class ReasonsDisplay(Display):
             excess[order],
             [cells[row, k] for k in order],
             float(explanation.values[row].sum()),
+            row if names is None else names[row],
         ).plot(ax)
 
     @classmethod
@@ -188,7 +258,8 @@ class ReasonsDisplay(Display):
         ax: "Axes | None" = None,
     ) -> Self:
         """Draw one row of a matrix, explained by a fitted estimator."""
-        found = estimator.explain(one_row(X, row))
+        require_model(estimator)
+        found = replace(estimator.explain(one_row(X, row)), row_names=[row])
         return cls.from_explanation(found, n_columns=n_columns, ax=ax)
 
     @classmethod
@@ -214,15 +285,20 @@ class ReasonsDisplay(Display):
         colors = [FLAGGED if one > 0 else USUAL for one in self.excess]
         ax.barh(places, self.excess, color=colors)
         labels = [
-            f"{short(column)} = {short(_cell(value))}"
-            for column, value in zip(self.columns, self.values, strict=True)
+            f"{column} = {short(_cell(value))}"
+            for column, value in zip(short_names(self.columns), self.values, strict=True)
         ]
         ax.set_yticks(places, labels)
         ax.invert_yaxis()
         ax.axvline(0, color="black", linewidth=0.8)
+        if self.name is not None:
+            ax.set_title(_title(self.name))
         ax.set(xlabel=f"contribution above the usual (score {self.score:.3g})")
         return self
 
 
 def _cell(value: object) -> str:
+    # NaN differs from itself; whether NA of pandas does is not known.
+    if value is None or type(value).__name__ in MISSING_TYPES or value != value:
+        return MISSING
     return f"{value:.5g}" if isinstance(value, float | np.floating) else str(value)

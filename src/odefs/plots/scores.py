@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from odefs.plots.base import FLAGGED, ORDINARY, Display
+from odefs.plots.base import FLAGGED, ORDINARY, Display, add_legend, require_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +34,7 @@ class ScoreDisplay(Display):
         cls, estimator: "OutlierModel", X: object, *, ax: "Axes | None" = None
     ) -> Self:
         """Draw the scores of rows by a fitted estimator, and its threshold."""
+        require_model(estimator)
         return cls(estimator.outlier_scores(X), -estimator.offset_).plot(ax)
 
     @classmethod
@@ -42,20 +43,32 @@ class ScoreDisplay(Display):
         return cls(detection.scores, detection.threshold).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw the histogram; the number of rows is on a logarithmic axis."""
+        """Draw the histogram; the number of rows is on a logarithmic axis.
+
+        No bin has rows on both sides of the threshold.
+        """
+        from odefs.report.scores import bin_limits, with_edge_at
+
         ax = self._axes(ax)
         known = self.scores[np.isfinite(self.scores)]
-        edges = np.histogram_bin_edges(known, BINS)
+        edges = with_edge_at(self.threshold, np.histogram_bin_edges(known, BINS), "linear")
         flagged = known > self.threshold
         ax.hist(
             [known[~flagged], known[flagged]],
-            bins=edges.tolist(),
+            bins=bin_limits(edges, self.threshold).tolist(),
             stacked=True,
             color=[ORDINARY, FLAGGED],
             label=[f"ordinary ({(~flagged).sum():,})", f"flagged ({flagged.sum():,})"],
         )
+        # A line far outside would stretch the axis and squeeze the histogram.
         if known.size and known.min() <= self.threshold <= 1.5 * known.max():
-            ax.axvline(self.threshold, color="black", linestyle="--", linewidth=1)
+            ax.axvline(
+                self.threshold,
+                color="black",
+                linestyle="--",
+                linewidth=1,
+                label=f"threshold ({self.threshold:.3g})",
+            )
         ax.set(xlabel="outlier score", ylabel="rows", yscale="log")
-        ax.legend()
+        add_legend(ax)
         return self

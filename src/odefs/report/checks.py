@@ -21,6 +21,7 @@ def _record(check: ValueCheck) -> dict[str, object]:
         "kind": check.kind,
         "column": check.column,
         "count": check.count,
+        # Documents count rows from 1, as files and the command line do; Python counts from 0.
         "rows": [row + 1 for row in check.rows[:SHOWN_ROWS]],
         "names": [plain(name) for name in check.names[:SHOWN_ROWS]],
         "certainty": check.certainty,
@@ -29,6 +30,8 @@ def _record(check: ValueCheck) -> dict[str, object]:
         found |= {"of": check.of, "values": list(check.values[:SHOWN_ROWS])}
     if check.usual:
         found["usual"] = list(check.usual)
+    if check.apart_count:
+        found |= {"apart": list(check.apart), "apart_count": check.apart_count}
     if check.unit:
         found["unit"] = check.unit
     if check.usual_count:

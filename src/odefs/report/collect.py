@@ -51,7 +51,8 @@ def collect(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the summary, and data that only the page uses, which are empty if not ``with_page``.
 
-    The latter are points, identity, neighbours, charts of columns and csv lines.
+    The latter are points, identity, whether the model was trained on another table, neighbours,
+    charts of columns and csv lines.
     """
     identifier, names = shown_names(detection)
     checks = shown_checks(detection)
@@ -66,6 +67,7 @@ def collect(
     distributions = collect_distributions(detection, extent, shown)
     summary = {
         "schema_version": SCHEMA_VERSION,
+        # A data frame has no file: its fields are null, so that all documents have the same keys.
         "source": {"name": "table", "columns": None, "bytes": None, "sha256": None}
         | _plain_dict(detection.source),
         "run": _plain_dict(detection.run.state()),
@@ -101,6 +103,9 @@ def collect(
     return summary, {
         "points": drawn.get("points", []),
         "identity": _identity(summary),
+        # The id column of a result from Python, whose command is unknown.
+        "id": detection.identifier if detection.named else None,
+        "of_training": getattr(detection, "training", None) is not None,
         "key": "row" if _are_numbers(detection, rows) else key_name(identifier),
         "nearest": collect_nearest(detection, extent, first, names, shown),
         "charts": collect_charts(detection, extent, importances, distributions),
@@ -109,12 +114,13 @@ def collect(
 
 
 def _are_numbers(detection: TableDetection, rows: Sequence[RowRecord]) -> bool:
-    """Whether the rows go by their numbers; an id column or an index may also be called row."""
+    """Whether rows are named by their numbers; an id column or an index may also be called row."""
     return shown_id(detection) is None and all(row["name"] == row["row"] for row in rows)
 
 
 def _without_points(drawn: Mapping[str, object]) -> dict[str, object] | None:
-    return {key: value for key, value in drawn.items() if key != "points"} or None
+    of_points = "points", "clipped"
+    return {key: value for key, value in drawn.items() if key not in of_points} or None
 
 
 def _identity(summary: dict[str, Any]) -> str:
@@ -154,7 +160,10 @@ def _without_choice(command: str | None) -> str | None:
         elif word.partition("=")[0] not in CHOICES:
             kept.append(word)
     writes = any(word.partition("=")[0] in WRITING or re.match("-o.", word) for word in kept)
-    if writes and "--force" not in kept:
+    if not writes:
+        # The page itself is replaced without it.
+        kept = [word for word in kept if word != "--force"]
+    elif "--force" not in kept:
         kept.insert(2, "--force")  # after the subcommand, because options may end with --
     return shlex.join(kept)
 
@@ -168,6 +177,8 @@ def _plain_value(value: object) -> object:
         return _plain_dict(value)
     if isinstance(value, list | tuple | set | frozenset):
         return [
+            # Sets have no order of their own: sorted, equal results give equal bytes in every
+            # process.
             _plain_value(part)
             for part in (sorted(value, key=str) if isinstance(value, set | frozenset) else value)
         ]

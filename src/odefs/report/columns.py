@@ -64,6 +64,7 @@ def collect_importances(detection: TableDetection) -> list[Importance]:
             "stability": float(stability[k]),
             "hidden": names[k] in detection.hidden,
         }
+        # lexsort() sorts by its last key first: stability decides between equal importances.
         for k in np.lexsort((-stability, -importances))
     ]
 
@@ -81,7 +82,10 @@ def collect_distributions(
     """Return the distribution of each named column on a sample of the rows."""
     rows = sample_rows(extent.drawn, SAMPLE_ROWS, seed=1)
     ordinary = ~detection.is_outlier[rows]
-    units = {spec.name: unit_of(spec.style) for spec in detection.encoder.specs_}
+    units = {
+        spec.name: unit_of(spec.style) or detection.table[spec.name].unit
+        for spec in detection.encoder.specs_
+    }
     return [
         _distribution(detection.table[name], rows, ordinary)
         | ({"unit": units[name]} if units.get(name) else {})
@@ -130,6 +134,7 @@ def _distribution(column: Column, rows: np.ndarray, ordinary: np.ndarray) -> dic
 def _value_counts(values: Sequence[object]) -> dict[str, object]:
     present = [value for value in values if value is not None and value == value]
     counts: Counter[Cell] = Counter()
+    # Different texts may be equal once they are shortened.
     for value, n in Counter(present).items():
         counts[cell(value, SHORT_TEXT)] += n
     common = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
@@ -145,6 +150,7 @@ def _bins(values: np.ndarray) -> tuple[float, float, np.ndarray]:
     """Return the range of ordinary values and bin edges; a few integers get one bin each."""
     low, high = (
         float(bound)
+        # nearest gives values of the table: the bins of whole numbers below start at one of them.
         for bound in np.quantile(values, [TAIL_SHARE, 1 - TAIL_SHARE], method="nearest")
     )
     if high <= low:
@@ -223,6 +229,7 @@ def collect_charts(
         for record in importances[:LISTED_COLUMNS]
         if not record["hidden"] and record["column"] not in names
     ]
+    # The rows of collect_distributions, so that the counts beyond the bins match those in them.
     rows = sample_rows(extent.drawn, SAMPLE_ROWS, seed=1)
     flagged = sample_rows(extent.drawn_flagged, FLAGGED_ROWS, seed=6)
     return [

@@ -21,7 +21,6 @@ from odefs.tables.writers.columns import RESULT_NAMES
 
 MAX_LINES, MAX_CELLS, MAX_CHARACTERS = 1_000, 400_000, 1_500_000
 """Limits of the lines in a page; files that the command line writes have all rows."""
-OWN_NAMES = (*RESULT_NAMES, "kind")
 
 
 def collect_csv(
@@ -43,13 +42,14 @@ def collect_csv(
     shown = _input_columns(detection)
     most = min(MAX_LINES, max(1, MAX_CELLS // max(1, len(shown))))
     rows = _leading(extent.order[:most], record_of)
+    # Rows of a table are taken in ascending order; ``places`` leads back to that of the scores.
     order = np.argsort(rows, kind="stable")
     cells = _table_cells(detection, extent, rows[order], shown)
     identifier = shown_id(detection)
     if identifier is None:
         key = "row"
     else:
-        key = f"{identifier} (id)" if identifier in OWN_NAMES else identifier
+        key = f"{identifier} (id)" if identifier in RESULT_NAMES else identifier
         cells.pop(identifier, None)
     results = [_results(detection, extent, record_of[int(row)], kinds) for row in rows]
     header = [key, *(results[0] if results else ())]
@@ -57,6 +57,7 @@ def collect_csv(
         header.append(_free(column, header))
     places = np.argsort(order, kind="stable")
     lines = _fitting(_lines(rows, results, names, cells, places))
+    # Without line ends, which the page adds.
     return {"header": csv_line(header)[:-1], "lines": list(lines)}
 
 
@@ -68,6 +69,7 @@ def _input_columns(detection: TableDetection) -> list[str]:
 
 def _leading(order: np.ndarray, known: Mapping[int, object]) -> np.ndarray:
     """Return the top-ranked rows up to the first one that is not listed."""
+    # The report describes a limited number of rows; without a record there are no reasons.
     unknown = [place for place, row in enumerate(order.tolist()) if row not in known]
     return order[: unknown[0]] if unknown else order
 

@@ -5,14 +5,16 @@ from html import escape
 from urllib.parse import unquote
 
 from odefs.report.rows import cell
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import shown_checks, shown_names
+from odefs.tables.detection import READING_LINES, TableDetection
+from odefs.tables.displayed_rows import reading_lines, shown_checks, shown_names
 from odefs.tables.messages import count, flagged, reason_texts
 
 ROWS = 10
 CHECKS = 3
 LONGEST = 120
 """Characters of a cell or reason."""
+LONGEST_LINE = 240
+"""Characters of a line on columns left out, or of a note."""
 
 NEXT = (
     "<code>.save_report('page.html')</code> adds a link to the whole page, <code>.show()</code> "
@@ -51,9 +53,16 @@ def render_light(detection: TableDetection, page: str | None = None) -> str:
             f"<div><p>{escape(_headline(detection))}</p>",
             f"<p>Values to check:</p><ul>{listed}</ul>" if listed else "",
             f"<table><thead>{header}</thead><tbody>{''.join(lines)}</tbody></table>",
+            _reading(detection),
             f"<p>{NEXT if page is None else _link(page)}{FRAME}</p></div>",
         ]
     )
+
+
+def _reading(detection: TableDetection) -> str:
+    """Return which columns were left out, and the most important notes."""
+    lines = reading_lines(detection, first=0, most=READING_LINES)
+    return f"<p>{'<br>'.join(_text(line, LONGEST_LINE) for line in lines)}</p>" if lines else ""
 
 
 def _link(page: str) -> str:
@@ -77,5 +86,6 @@ def _line(tag: str, cells: Sequence[str]) -> str:
     return f"<tr>{inner}</tr>"
 
 
-def _text(text: str) -> str:
-    return escape(str(cell(text, LONGEST)))
+def _text(text: str, longest: int = LONGEST) -> str:
+    # Shortened first: a cut through escaped text could leave half of an entity.
+    return escape(str(cell(text, longest)))

@@ -70,6 +70,9 @@ def render_markdown(summary: dict[str, Any]) -> str:
 
 def safe(text: str) -> str:
     """Escape everything in text that Markdown or HTML would interpret."""
+    # The ampersand first, since the other escapes introduce it. Line breaks become spaces, because
+    # they would end the row of a table; GitHub and notebooks set text between dollar signs as a
+    # formula.
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_\[\]|#~$])", r"\\\1", re.sub(r"\s+", " ", text))
 

@@ -49,9 +49,14 @@ def collect_nearest(
     candidates = sample_rows(ordinary, min(MAX_CANDIDATES, max(MIN_CANDIDATES, room)), seed=4)
     own = np.array(rows, dtype=np.intp)
     sample = sample_rows(candidates, SCALE_ROWS, seed=5)
-    middle, spread = _scaling(np.asarray(detection.X[sample][:, used], dtype=float))
-    of_rows = _scaled(detection.X[own][:, used], middle, spread)
-    of_candidates = _scaled(detection.X[candidates][:, used], middle, spread)
+
+    def cells_of(numbers: np.ndarray) -> np.ndarray:
+        # A missing number counts as what is usual in its column.
+        return encoder.filled(detection.X[numbers])[:, used]
+
+    middle, spread = _scaling(cells_of(sample))
+    of_rows = _scaled(cells_of(own), middle, spread)
+    of_candidates = _scaled(cells_of(candidates), middle, spread)
     found = _nearest(of_rows, of_candidates, own, candidates)
     apart = np.zeros((len(rows), encoder.sources.size))
     apart[:, used] = (of_rows - of_candidates[found]) ** 2
@@ -76,9 +81,11 @@ def _nearest(
     """Return the position of the nearest candidate of each row, which is never the row itself."""
     size = (candidates**2).sum(axis=1)
     found = np.empty(len(rows), dtype=np.intp)
+    # The page has the same bytes for any number of threads.
     with one_blas_thread():
         for start in range(0, len(rows), 64):
             part = slice(start, start + 64)
+            # Squared distances less |row|^2, which is the same for all candidates of a row.
             distances = size - 2 * rows[part] @ candidates.T
             distances[own[part][:, None] == numbers] = np.inf
             found[part] = distances.argmin(axis=1)
@@ -105,6 +112,8 @@ def _differs(
         if column.kind in ("number", "time"):
             is_missing = (one != one) | (other != other)
             is_other &= (size >= CLEAR_DIFFERENCE) | is_missing
+        # Different values can have equal features: the small term keeps them in the list, at its
+        # end.
         sizes[:, k] = np.where(is_other, size + 1e-9, 0.0)
     order = np.argsort(-sizes, axis=1, kind="stable")
     return [
@@ -116,11 +125,14 @@ def _differs(
 def _scaling(sample: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the median and the spread of each feature; infinite where it does not vary."""
     blank = np.isnan(sample)
+    # NumPy warns about the median of a column without values.
     known = np.where(blank.all(axis=0), 0.0, sample)
     middle = np.nan_to_num(np.nanmedian(known, axis=0))
     filled = np.where(blank, middle, sample)
     low, high = np.quantile(filled, [0.05, 0.95], axis=0)
     two_values = ((filled == low) | (filled == high)).all(axis=0)
+    # 3.29 is the distance of these quantiles in standard deviations of a normal distribution.
+    # Those of a column of two values are the values themselves, however rare one of them is.
     spread = np.where((high > low) & ~two_values, (high - low) / 3.29, filled.std(axis=0))
     return middle, np.where(spread > 0, spread, np.inf)
 

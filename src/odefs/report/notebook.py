@@ -20,11 +20,13 @@ from odefs.report.light_table import render_light
 from odefs.report.report import Report
 from odefs.system.browser import has_screen, open_file
 from odefs.system.tempfiles import folder_of
+from odefs.tables.readers.error_messages import names_arguments
 
 
 class NotebookView:
     """Mixin of a detection that may have a ``page``, the path of its saved report."""
 
+    @names_arguments
     def report(self: Any) -> Report:
         """The report: ``.save("page.html")``, ``.markdown()``, ``.json()``; shown in notebooks."""
         self.require_importances()
@@ -68,6 +70,7 @@ class NotebookView:
         detection: Any = self
         open_file(detection.report().save(file))
 
+    @names_arguments
     def _repr_html_(self: Any) -> str:
         """The most outlying rows with their reasons, and a link to the page if it was saved."""
         return render_light(self, None if self.page is None else link_target(self.page))
@@ -76,6 +79,7 @@ class NotebookView:
 def link_target(page: Path) -> str:
     """Return the address of a file, relative to the working folder where the file is below it."""
     try:
+        # A relative link still works when the folder has moved or is served from another machine.
         return quote(page.relative_to(Path.cwd()).as_posix())
     except ValueError:
         return page.as_uri()

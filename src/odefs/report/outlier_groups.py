@@ -9,6 +9,7 @@ whose traits they have.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from odefs.tables.messages.reasons import (
     TraitRecord,
     kind,
 )
+from odefs.tables.writers.columns import KindNames
 
 MAX_KINDS = 8
 LEAST_ROWS = 1
@@ -35,7 +37,9 @@ LEAST_SHARE = 0.04
 NARROW = 0.75
 """One value is preferred if it explains at least this share of what all values explain."""
 NAMED_VALUES = 4
-TRAITS_PER_ROW = 4
+LEAST_REASON = 0.25
+"""Minimum excess of a reason that is a trait, as a share of the top-ranked reason's: weaker reasons
+of a row do not define its kind."""
 
 
 class Trait(NamedTuple):
@@ -79,7 +83,9 @@ def _choose_kinds(rows: Sequence[RowRecord]) -> Iterator[tuple[tuple[Trait, ...]
 def _traits(reasons: Sequence[ReasonRecord]) -> dict[Trait, float]:
     """Return the traits of a row with the share of the score that each explains."""
     found: dict[Trait, float] = {}
-    for reason in reasons[:TRAITS_PER_ROW]:
+    for reason in reasons:
+        if reason["excess"] < LEAST_REASON * reasons[0]["excess"]:
+            continue
         column, share = reason["column"], max(reason["share"] or 0.0, 1e-9)
         if reason["hidden"]:
             found[Trait(column, "hidden")] = share
@@ -103,6 +109,7 @@ def _next_kind(
     eligible = [group for group in gains if sizes[group] >= least]
     if not eligible:
         return None
+    # Names decide ties, so that equal results give equal bytes.
     best = max(eligible, key=lambda group: (gains[group], -len(group), _text(group)))
     narrower = [
         group
@@ -113,6 +120,7 @@ def _next_kind(
 
 
 def _groups(traits: dict[Trait, float]) -> Iterator[tuple[Trait, ...]]:
+    # Sorted, so that both orders of a pair are the same group.
     ordered = sorted(traits, key=lambda trait: _text((trait,)))
     for trait in ordered:
         yield (trait,)
@@ -206,27 +214,31 @@ def _counted(pairs: Iterable[tuple[Cell, int]]) -> Counter[Cell]:
     return counts
 
 
-def row_kinds(
-    detection: TableDetection, rows: np.ndarray, reasons: Sequence[Sequence[Reason]]
-) -> list[str | None]:
-    """Return the kinds of rows, given by their numbers and reasons; ``None`` without a flag."""
-    extent = extent_of(detection)
+def row_kinds(detection: TableDetection) -> KindNames:
+    """Return a function that names the kinds of rows, those of the report where it lists them."""
+    extent, hidden = extent_of(detection), detection.hidden
     groups = foremost_rows(detection, extent.order)
     records = collect_rows(detection, extent, groups, shown_names(detection)[1])
     kinds = collect_kinds(records)
     grouped = {
-        row: kinds[record["kind"]]
+        int(extent.numbers[row]): kinds[record["kind"]]
         for group, record in zip(groups, records, strict=True)
         if record["kind"] is not None
         for row in group
     }
-    found: list[str | None] = []
-    for row, why in zip(rows.tolist(), reasons, strict=True):
-        known: SharedTraits | None = grouped.get(row)
-        if known is None and detection.is_outlier[row]:
-            known = _matching(kinds, [reason_record(reason, detection.hidden) for reason in why])
-        found.append(None if known is None else kind(known))
-    return found
+
+    def name(numbers: np.ndarray, reasons: Sequence[Sequence[Reason]]) -> list[str | None]:
+        found: list[str | None] = []
+        for row, why in zip(numbers.tolist(), reasons, strict=True):
+            known: SharedTraits | None = grouped.get(row)
+            if known is None and extent.is_outlier[row]:
+                # Without usual values, which score files lack: the kind must not depend on them.
+                plain = [reason_record(replace(reason, usual=None), hidden) for reason in why]
+                known = _matching(kinds, plain)
+            found.append(None if known is None else kind(known))
+        return found
+
+    return name
 
 
 def _matching(kinds: Sequence[KindRecord], reasons: Sequence[ReasonRecord]) -> SharedTraits:

@@ -51,7 +51,10 @@ def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
         .get_template("page.html.j2")
         .render(
             summary=summary,
+            of_training=drawing["of_training"],
             messages=messages,
+            # Script and style must stay as they were hashed: an escaped or added character would
+            # make the browser refuse them.
             policy=Markup(content_policy(script, style)),
             style=Markup(style),
             script=Markup(script),
@@ -74,6 +77,7 @@ def content_policy(script: str, style: str, connects: bool = False) -> str:
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for text in (script, style)
     ]
+    # The report is a file and sends nothing; the review page sends answers to its server.
     own_server = "connect-src 'self'; " if connects else ""
     return (
         f"default-src 'none'; script-src 'sha256-{allowed[0]}'; "
@@ -112,7 +116,10 @@ def safe_json(value: object) -> str:
 def _environment() -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.FunctionLoader(template_text),
+        # For every template: select_autoescape() decides by the suffix, and .j2 is not among its
+        # own.
         autoescape=True,
+        # A field that is missing from the summary is an error, not empty text.
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -18,6 +18,11 @@ LONGEST_NAME = 80
 """Characters of a column name or a value in sentences; longer ones are shortened."""
 
 
+def _call(id: str | None) -> str:
+    """Return the call in Python that repeats a run, up to the threshold."""
+    return "odefs.detect(frame, " + ("" if id is None else f"id={id!r}, ") + "threshold="
+
+
 def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, object]:
     """Return the data of the page's script, with all text already formatted."""
     by_name = {record["column"]: record for record in summary["distributions"]}
@@ -30,6 +35,7 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, obj
         "page": drawing["identity"],
         "header": report_header(drawing["key"], summary["values"]["columns"]),
         "command": summary["commands"]["other_threshold"],
+        "call": _call(drawing["id"]),
         "scores": {
             key: summary["scores"][key] for key in ("scale", "edges", "counts", "choices", "chosen")
         },
@@ -61,6 +67,7 @@ def _top_row(row: RowRecord) -> dict[str, object]:
     return {
         "place": row["place"],
         "name": str(row["name"]),
+        # Rounding is safe, because the page compares places, not scores.
         "score": float(f"{row['score']:.6g}"),
         "twins": [str(twin) for twin in row["twins"]],
         "count": row["count"],

@@ -43,11 +43,15 @@ def collect_map(
     used = np.flatnonzero((importances > 0) & ~hidden[sources])
     used = np.sort(used[np.argsort(-importances[used], kind="stable")][:MAX_COLUMNS])
     rows = _rows(extent, top)
-    scaled, varies = _scaled(np.asarray(detection.X[np.ix_(rows, used)], dtype=float))
+    # Missing numbers are drawn at what is usual in their column.
+    scaled, varies = _scaled(detection.encoder.filled(detection.X[rows])[:, used])
     used = used[varies]
     if used.size < 2:
         return None
-    weighted = scaled[:, varies] * np.sqrt(importances[used] / importances[used].max())
+    clipped = (np.abs(scaled[:, varies]) > BOUND).any(axis=1)
+    weighted = np.clip(scaled[:, varies], -BOUND, BOUND) * np.sqrt(
+        importances[used] / importances[used].max()
+    )
     weighted -= weighted.mean(axis=0)
     with one_blas_thread():
         _, size, axes = np.linalg.svd(weighted, full_matrices=False)
@@ -60,6 +64,7 @@ def collect_map(
         "columns": sorted({columns[k] for k in np.unique(sources[used])}),
         "explained": [float(share) for share in (size**2 / max((size**2).sum(), 1e-300))[:2]],
         "drawn": int(rows.size),
+        "clipped": np.flatnonzero(clipped).tolist(),
         "points": [
             [
                 round(float(x), 3),
@@ -88,6 +93,7 @@ def _scaled(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     )
     low, middle, high = np.quantile(filled, [0.05, 0.5, 0.95], axis=0)
     two_values = ((filled == low) | (filled == high)).all(axis=0)
+    # As in nearest_rows: 3.29 is the distance of these quantiles in standard deviations.
     spread = np.where((high > low) & ~two_values, (high - low) / 3.29, filled.std(axis=0))
     varies = spread > 0
-    return np.clip((filled - middle) / np.where(varies, spread, 1.0), -BOUND, BOUND), varies
+    return (filled - middle) / np.where(varies, spread, 1.0), varies

@@ -46,9 +46,12 @@ class Report:
         if render is None:
             raise ValueError(f"{path}: the suffix of a report must be one of {', '.join(FORMS)}.")
         if path.exists() and not force:
-            raise FileExistsError(f"{path} exists; choose another name or force it to be replaced.")
+            raise FileExistsError(
+                f"{path} exists: choose another name, or replace it with force=True."
+            )
         content = render()
         with atomic_write(path) as partial:
+            # The same bytes on every system, also where text files end lines with \r\n.
             partial.write_text(content, encoding="utf-8", newline="\n")
         return path
 

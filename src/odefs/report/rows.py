@@ -14,9 +14,6 @@ from odefs.tables.messages.reasons import Cell, ReasonRecord, RowRecord
 MAX_ROWS, MIN_ROWS = 500, 50
 MAX_CANDIDATES = 20_000
 """Number of top-ranked rows that are searched for identical ones."""
-MAX_REASONS = 4
-LEAST_REASON = 0.25
-"""Minimum excess of a reason, as a share of the top-ranked reason's."""
 LONGEST_TEXT = 200
 NAMED_TWINS = 20
 
@@ -58,7 +55,7 @@ def collect_rows(
     """
     first = np.array([group[0] for group in groups], dtype=np.intp)
     agreement = getattr(detection, "agreement", None)
-    reasons = detection.reasons([int(row) for row in first], k=MAX_REASONS)
+    reasons = detection.reasons([int(row) for row in first])
     return [
         {
             "row": int(extent.numbers[row]) + 1,
@@ -74,7 +71,7 @@ def collect_rows(
             "flagged": bool(detection.is_outlier[row]),
             "count": len(group),
             "twins": [plain(names[twin]) for twin in group[1 : NAMED_TWINS + 1]],
-            "reasons": [reason_record(reason, detection.hidden) for reason in _main_reasons(found)],
+            "reasons": [reason_record(reason, detection.hidden) for reason in found],
         }
         for row, rank, place, group, found in zip(
             first, extent.ranks(first), extent.places(first), groups, reasons, strict=True
@@ -91,15 +88,8 @@ def cell(value: object, longest: int = LONGEST_TEXT) -> Cell:
 
 
 def _comparable(value: object) -> object:
+    # NaN is unequal to itself: rows with missing numbers would never be identical.
     return None if value is None or value != value else value
-
-
-def _main_reasons(reasons: Sequence[Reason]) -> list[Reason]:
-    return [
-        reason
-        for reason in reasons
-        if reason.excess > 0 and reason.excess >= LEAST_REASON * reasons[0].excess
-    ]
 
 
 def reason_record(reason: Reason, hidden: frozenset[str]) -> ReasonRecord:
@@ -140,12 +130,23 @@ def _direction(reason: Reason) -> str:
         return "missing"
     if reason.kind not in ("number", "time"):
         return "value"
-    bounds: list[Any] = [plain(part) for part in reason.usual or (None, None)]
-    low, high = bounds
+    if reason.usual is None:
+        return _direction_in_column(reason.percentile)
+    low, high = (plain(part) for part in reason.usual)
+    return _direction_from_range(value, low, high)
+
+
+def _direction_from_range(value: float, low: float | None, high: float | None) -> str:
+    """Return where a value lies as seen from the usual range; a bound may be unknown."""
     if high is not None and value > high:
         return "high"
     if low is not None and value < low:
         return "low"
-    if reason.usual is None and reason.percentile is not None:
-        return "high" if reason.percentile > 75 else "low" if reason.percentile < 25 else "within"
     return "within"
+
+
+def _direction_in_column(percentile: float | None) -> str:
+    """Return where a value lies as seen from the middle half of its column."""
+    if percentile is None:
+        return "within"
+    return "high" if percentile > 75 else "low" if percentile < 25 else "within"

@@ -31,12 +31,11 @@ def collect_scores(
     else:
         edges = _spaced(low, high, min(BINS, max(10, scores.size // 10)) + 1, scale)
     short = short_threshold(scores, is_outlier, threshold)
-    edges = _with_edge_at(short, edges, scale)
+    edges = with_edge_at(short, edges, scale)
     spread = _spaced(low, high, STEPS, scale) if high > low else np.array([low])
     offered = sorted({_rounded(value, high - low, scale) for value in spread} | {short})
-    # Rows at the threshold are not flagged: they belong to the bin below it.
-    limits = edges.copy()
-    limits[1:-1] = np.where(edges == short, np.nextafter(edges, edges[-1]), edges)[1:-1]
+    limits = bin_limits(edges, short)
+    # Scores of a table larger than memory are in a file, and are read in parts.
     counts = sum(np.histogram(scores[part], limits)[0] for part in row_chunks(scores.size))
     above = counts_above(scores, np.array(offered))
     return {
@@ -62,6 +61,7 @@ def short_threshold(scores: np.ndarray, is_outlier: np.ndarray, threshold: float
         below = max(below, float(here[~flags].max(initial=-np.inf)))
     for digits in range(1, 17):
         short = round(float(threshold), digits)
+        # Rows are flagged above the threshold, so it may equal the highest score without a flag.
         if below <= short < above:
             return short
     return float(threshold)
@@ -83,11 +83,12 @@ def plain(value: object) -> Cell:
 
 def _spaced(low: float, high: float, count: int, scale: str) -> np.ndarray:
     spaced = np.geomspace(low, high, count) if scale == "log" else np.linspace(low, high, count)
+    # Rounding in geomspace must not leave the lowest or highest score outside.
     spaced[0], spaced[-1] = low, high
     return spaced
 
 
-def _with_edge_at(threshold: float, edges: np.ndarray, scale: str) -> np.ndarray:
+def with_edge_at(threshold: float, edges: np.ndarray, scale: str) -> np.ndarray:
     """Move the nearest inner edge to the threshold, so that no bin has flagged rows and others."""
     if edges.size < 3 or not edges[0] < threshold < edges[-1]:
         return edges
@@ -96,6 +97,16 @@ def _with_edge_at(threshold: float, edges: np.ndarray, scale: str) -> np.ndarray
     moved = edges.copy()
     moved[1 + int(distances.argmin())] = threshold
     return moved
+
+
+def bin_limits(edges: np.ndarray, threshold: float) -> np.ndarray:
+    """Return edges to count by, which leave rows at the threshold in the bin below it.
+
+    They are not flagged. The outer edges stay, or rows with the lowest score would be in no bin.
+    """
+    limits = edges.copy()
+    limits[1:-1] = np.where(edges == threshold, np.nextafter(edges, edges[-1]), edges)[1:-1]
+    return limits
 
 
 def _rounded(value: float, span: float, scale: str) -> float:

@@ -79,4 +79,5 @@ def _ticks(edges: Sequence[float], scale: str) -> list[float]:
 
 
 def _text(x: float, y: float, content: str, anchor: str = "middle") -> str:
+    # Contents are numbers and words of this module, so nothing is escaped.
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{content}</text>'

@@ -27,11 +27,13 @@ from odefs.review_page.session import ReviewSession
 
 LOOPBACK = "127.0.0.1"
 HOST_NAMES = (LOOPBACK, "localhost")
+# An answer takes less than 100 bytes. tornado's own limit is 100 MB.
 MAX_BODY = 4096
 SIGNAL_SECONDS = 0.2
 """Longest wait of the main thread; Windows handles signals only between two of them."""
 ANSWERS: dict[str, bool | None] = {"yes": True, "no": False, "unsure": None}
 HEADERS = {
+    # Values of the table do not stay in the browser's cache.
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -48,6 +50,7 @@ def serve(session: ReviewSession, port: int, started: Callable[[str], None]) -> 
     Port 0 takes a free one. Requests are handled in a thread of their own: a signal, which raises
     in the main thread, leaves the event loop whole and waits for the request being handled.
     """
+    # Refused requests would be logged on standard error, among the messages of the command.
     for name in ("tornado.access", "tornado.general"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
@@ -65,6 +68,7 @@ def serve(session: ReviewSession, port: int, started: Callable[[str], None]) -> 
             while not serving.done():
                 wait([serving], SIGNAL_SECONDS)
         finally:
+            # asyncio's events are not safe to set from another thread.
             loop.call_soon_threadsafe(ended.set)
         serving.result()
 
@@ -97,9 +101,12 @@ class _Handler(RequestHandler):
         host, origin = headers.get("Host", ""), headers.get("Origin")
         own = f"http://{host}"
         refused = (
+            # As bytes: compare_digest() refuses text that is not ASCII, which an address may
+            # contain.
             not secrets.compare_digest(given.encode(), self.secret.encode())
             # Another name that leads to this machine is a sign of DNS rebinding.
             or host not in self.hosts
+            # Browsers send no Origin with a GET request of the page itself, but always with POST.
             or origin not in ((own,) if self.request.method == "POST" else (own, None))
             or not (self._is_navigation() or self._is_from_own_page())
         )
@@ -107,6 +114,7 @@ class _Handler(RequestHandler):
             raise HTTPError(403)
 
     def _is_from_own_page(self) -> bool:
+        # Browsers say "none" if the user has typed the address; old ones do not send the header.
         return self.request.headers.get("Sec-Fetch-Site", "none") in ("same-origin", "none")
 
     def _is_navigation(self) -> bool:
@@ -141,6 +149,7 @@ class _Handler(RequestHandler):
         asked = self._body()
         if name == "finish":
             self._send({})
+            # The page gets the reply before the server closes its connections.
             await self.flush()
             self.ended.set()
             return
@@ -165,10 +174,13 @@ class _Handler(RequestHandler):
         self.finish(f"{status_code} {self._reason}\n")
 
     def _body(self) -> dict[str, object]:
+        # Pages of other sites can send forms, but JSON only after a preflight request, which is
+        # refused.
         if self.request.headers.get("Content-Type") != "application/json":
             raise HTTPError(415)
         try:
             asked = json.loads(self.request.body)
+        # Four kilobytes of brackets are too deep for the parser.
         except (ValueError, RecursionError):
             asked = None
         if not isinstance(asked, dict):
@@ -182,6 +194,7 @@ class _Handler(RequestHandler):
 
 def _whole(asked: dict[str, object], name: str) -> int:
     value = asked.get(name)
+    # In Python, JSON's true is an int too.
     if not isinstance(value, int) or isinstance(value, bool):
         raise HTTPError(400)
     return value
@@ -208,6 +221,7 @@ def render_page() -> tuple[str, str]:
     page = _text("review.html")
     for mark, content in (("STYLE", style), ("SCRIPT", script)):
         page = page.replace(f"/*{mark}*/", content)
+    # Only here, because browsers ignore frame-ancestors in a meta element, which the report has.
     return page, f"{policy}; frame-ancestors 'none'"
 
 

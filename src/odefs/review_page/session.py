@@ -1,7 +1,7 @@
 """The review that a page shows: every answer is on disk before the next row is.
 
-Windows name the state that they show by its sequence number. What a window asks for while it shows
-another state than the present one changes nothing.
+Each window sends the sequence number of the state that it shows. A request from a window that shows
+an older state changes nothing.
 """
 
 import os
@@ -62,7 +62,7 @@ class ReviewSession:
         return len(self.review.answers)
 
     def answer(self, sequence: int, row: int, answer: bool | None) -> str:
-        """Save and take up the answer on the row that a window shows; return what happened."""
+        """Save the answer on the row that a window shows and learn from it; return a notice."""
         given = dict(zip(self.review.asked.tolist(), self.review.answers, strict=True))
         if row in given:
             title = self.views.title(row)
@@ -79,13 +79,14 @@ class ReviewSession:
         # A row that a person has listed without an answer keeps its other columns.
         listed = [one for one in self._lines if one.row == row]
         line = replace(line, other=listed[0].other) if listed else line
+        # Saved first: an answer that is not on disk must not change the ranking.
         self._save([*(one for one in self._lines if one.row != row), line])
         self.review.tell(row, answer)
         self.sequence += 1
         return messages.answer_saved(self.views.title(row), answer)
 
     def undo(self, sequence: int) -> str:
-        """Take back the last answer; return what happened."""
+        """Remove the last answer; return a notice."""
         if sequence != self.sequence:
             return messages.moved_on()
         if not self.review.answers:
@@ -103,7 +104,7 @@ class ReviewSession:
         return messages.answer_undone(self.views.title(row))
 
     def state(self, notice: str = "") -> dict[str, object]:
-        """What a window shows."""
+        """The content of a window, as JSON values."""
         answers, asked = self.review.answers, self.review.asked
         row = self._next_row()
         found, n_found = [], 0
@@ -163,4 +164,5 @@ def _file_state(path: Path) -> FileState:
         found = path.stat()
     except FileNotFoundError:
         return None
+    # Programs that replace a file give it another inode, even if size and time are the same.
     return found.st_ino, found.st_size, found.st_mtime_ns

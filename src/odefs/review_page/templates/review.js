@@ -29,6 +29,7 @@ const change = async (path, body) => {
     warn("");
     show(before === null || before.sequence !== state.sequence);
   } catch (error) {
+    // fetch() fails with a TypeError if there is no server to answer.
     warn(error instanceof TypeError ? STOPPED : error.message);
   } finally {
     isWaiting = false;
@@ -112,12 +113,14 @@ byId("finish").addEventListener("click", finish);
 byId("more").addEventListener("click", () => { allColumns = !allColumns; showStrips(state.row); });
 const KEYS = { y: () => answer("yes"), n: () => answer("no"), u: () => answer("unsure"), z: undo };
 addEventListener("keydown", (event) => {
+  // A key that is held down would answer one row after the other unseen.
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || !byId("keys").checked) return;
   const act = KEYS[event.key.toLowerCase()];
   if (act) { event.preventDefault(); act(); }
 });
 // Another window may have gone on meanwhile.
 document.addEventListener("visibilitychange", () => { if (!document.hidden) load(); });
+// On phones, hiding the address bar is a resize too, of the height alone.
 let width = innerWidth;
 addEventListener("resize", () => { if (state && innerWidth !== width) { width = innerWidth; showProgress(); } });
 load();

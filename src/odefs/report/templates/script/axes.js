@@ -8,10 +8,12 @@ const linearTicks = (low, high, count) => {
   const rough = (high - low || 1) / count;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].find((times) => times * power >= rough) * power;
+  // Quotients of decimal steps are off by a rounding error: 0.3 / 0.1 is 2.9999999999999996.
   const first = Math.ceil(low / step - 1e-9);
+  // toLocaleString accepts at least 20 digits in every browser.
   const digits = Math.min(20, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
   const last = Math.floor(high / step + 1e-9);
-  // The label has the digits of the step, so that 1 beside 1.5 is 1.0.
+  // The label has the digits of the step: 1 is shown as 1.0 next to 1.5.
   return Array.from({ length: last - first + 1 }, (_, i) => [(first + i) * step, tickLabel((first + i) * step, digits)]);
 };
 const logTicks = (low, high) => {

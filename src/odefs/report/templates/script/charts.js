@@ -1,5 +1,6 @@
 // The charts of the page: each is drawn into its box, drawn again when the box changes its width, and brought up to date when the state changes.
 const views = {};
+// Keys are elements of a drawing, which is replaced when it is drawn again.
 const tips = new WeakMap();
 const tip = element("div", { id: "tip", hidden: "" });
 document.body.append(tip);
@@ -11,6 +12,8 @@ const showTip = (event) => {
   tip.style.left = `${Math.max(8, Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8))}px`;
   tip.style.top = `${Math.max(8, event.clientY - tip.offsetHeight - 10)}px`;
 };
+// Drawing changes the height of the box. In the observer itself this would be a resize within a
+// resize, which browsers report as an error; a box in closed details has no width.
 const resized = new ResizeObserver((entries) => requestAnimationFrame(() => {
   for (const { target } of entries) {
     const view = Object.values(views).find((one) => one.box === target);

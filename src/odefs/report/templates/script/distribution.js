@@ -1,6 +1,7 @@
 // A column opens into its distribution: all rows, and the flagged rows on a scale of their own.
 const charts = new Map(data.charts.map((one, i) => [one.name, { ...one, i }]));
 const BEYOND = 44;
+// Some rows are never shown as 0%, nor fewer than all as 100%.
 const sharePart = (n, total) => { const p = (100 * n) / Math.max(1, total); return n === 0 ? "0%" : p < 0.1 ? "<0.1%" : p > 99 && n < total ? `${Math.floor(10 * p) / 10}%` : `${p < 10 ? p.toFixed(1) : Math.round(p)}%`; };
 const drawNumbers = (box, column) => {
   const { svg, area } = frame(box, 176, { left: 8, top: 18, right: 8, bottom: 24 });

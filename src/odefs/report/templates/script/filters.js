@@ -6,6 +6,7 @@ for (const top of data.top) for (const name of new Set(top.because)) reasonCount
 const reasonColumns = [...reasonCounts.keys()].sort((a, b) => reasonCounts.get(b) - reasonCounts.get(a));
 const columnSelect = byId("filter-column");
 const kindSelect = byId("filter-kind");
+// Values are numbers, because a column may have any name, also an empty one.
 reasonColumns.forEach((name, i) => columnSelect.append(element("option", { value: String(i) }, `${shortName(name)} (${words(reasonCounts.get(name))})`)));
 data.kinds.forEach((name, i) => kindSelect.append(element("option", { value: String(i) }, `${i + 1}: ${shortName(name)}`)));
 const isNarrowed = () => state.kind !== null || state.column !== null || Boolean(state.area) || Boolean(state.search);
@@ -21,10 +22,11 @@ const writeAddress = () => {
   if (state.search) parts.set("search", state.search);
   const wanted = String(parts);
   if (wanted === location.hash.slice(1) || (!wanted && !location.hash.includes("="))) return;
-  // Frames of notebooks have no address of their own.
+  // replaceState() adds no entry to the history and fires no hashchange. Frames of notebooks have no
+  // address of their own, where it throws.
   try { history.replaceState(null, "", wanted ? `#${wanted}` : location.pathname + location.search); } catch { /* the page works without */ }
 };
-// What an address names but the page lacks is left out.
+// Columns and kinds in the address that are not in the page are ignored.
 const readAddress = () => {
   if (!location.hash.includes("=")) return;
   const parts = new URLSearchParams(location.hash.slice(1));

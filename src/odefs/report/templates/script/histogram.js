@@ -1,5 +1,6 @@
 // How the scores are distributed, with the threshold as a line.
 const short = (value) => String(Number(value.toFixed(3)));
+// Pixels at either end of the axis, for the line of a threshold outside.
 const INSET = 8;
 const drawScores = () => chart("scores", (box) => {
   const { edges, counts } = data.scores;

@@ -1,7 +1,9 @@
 // The map: rows as points. A click opens a row, dragging marks an area that narrows the table, and the area can be moved.
 const DOT = "M-2.65 0a2.65 2.65 0 1 0 5.3 0a2.65 2.65 0 1 0 -5.3 0z";
 const TRIANGLE = "M0 -3.5L-4 3.5H4z";
+// A click may move by a pixel or two.
 const DRAGGED = 3;
+// Later elements are painted above earlier ones: the highest scores come last.
 const points = data.points.map(([x, y, place, score, name]) => ({ x, y, place, score, name: String(name) })).sort((a, b) => b.place - a.place);
 const range = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
 const between = (a, b, low, high) => [a, b].map((value) => Math.min(high, Math.max(low, value))).sort((p, q) => p - q);
@@ -64,6 +66,7 @@ const listen = (svg, area, { brush, x, y, valueAcross, valueUpwards, pointOf }) 
     if (event.button !== 0) return;
     const moved = event.target === brush && state.area;
     from = { at: at(event), point: pointOf(event.target), corner: moved ? { x: state.area.x.map(x), y: state.area.y.map(y) } : null, dragged: false };
+    // A drag goes on outside the chart. preventDefault() keeps it from selecting text.
     svg.setPointerCapture(event.pointerId);
     event.preventDefault();
   });

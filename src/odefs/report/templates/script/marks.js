@@ -56,10 +56,11 @@ const markCell = (row) => {
   }
   group.addEventListener("keydown", (event) => { if (event.key === "Delete" || event.key === "Backspace") { event.preventDefault(); mark(row.i, null); } });
   const cell = element("td", { role: "cell", class: "mark" }, group);
+  // A click on the row opens its details, one on a mark must not.
   cell.addEventListener("click", (event) => event.stopPropagation());
   return cell;
 };
-// One line per marked row, or per marked or flagged row. The header comes with the data, so that its names are those that the command line reads (tables/answer_lines.py).
+// One line per marked row, or per marked or flagged row. The header comes with the data, so that its names are those that the command line reads (tables/answers/lines.py).
 const answersCsv = (all) => {
   const value = (top, k) => (top.missing.includes(k) ? "" : data.columns[k].kind === "number" ? top.cells[k] : top.shown[k]);
   const lines = rows.filter((row) => marks.has(row.i) || (all && row.flagged)).map(({ i, tr }) => {
@@ -72,4 +73,5 @@ const answersCsv = (all) => {
 const saveAnswers = (all) => download("answers", "\ufeff", answersCsv(all));
 for (const row of rows) row.tr.append(markCell(row));
 document.querySelector("#outliers thead tr").append(element("th", { role: "columnheader", scope: "col", class: "mark" }, element("button", { type: "button", "data-sort": "mark" }, "Mark")));
+// Unmarked rows come after marked ones.
 keys.mark = (row) => (marks.has(row.i) ? VERDICTS.indexOf(marks.get(row.i)) : Infinity);

@@ -20,12 +20,14 @@ columnSelect.addEventListener("change", () => narrowTo({ column: columnSelect.va
 kindSelect.addEventListener("change", () => narrowTo({ kind: kindSelect.value === "" ? null : Number(kindSelect.value) }));
 addEventListener("hashchange", () => { readAddress(); refresh(); });
 for (const button of document.querySelectorAll("#outliers thead button")) button.addEventListener("click", () => sortBy(button));
+// Selecting text of a row ends with a click as well.
 for (const row of rows) row.tr.addEventListener("click", () => { if (!String(getSelection())) open(row); });
 byId("marks-save").addEventListener("click", () => saveAnswers(false));
 byId("marks-save-all").addEventListener("click", () => saveAnswers(true));
 byId("marks-clear").addEventListener("click", clearMarks);
 // Another tab with this page has changed the marks.
 addEventListener("storage", (event) => { if (event.key === STORED) { marks = storedMarks(); cleared = new Map(); showMarks(true); } });
+// Print hides closed details, and the charts inside are drawn only when they are opened.
 addEventListener("beforeprint", () => { byId("training").open = true; });
 byId("training").addEventListener("toggle", () => { if (byId("training").open) drawTraining(); });
 
@@ -36,4 +38,5 @@ byId("marks").hidden = false;
 refresh();
 drawScores();
 drawMap();
+// For the tests, which drive the page in a browser.
 window.odefsReport = { csv, state };

@@ -1,4 +1,4 @@
-// What the page holds and where it stands.
+// The data of the page, and its state.
 const data = JSON.parse(document.getElementById("data").textContent);
 const FIRST = 25;
 

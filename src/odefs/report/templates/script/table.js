@@ -10,6 +10,7 @@ const cellText = (row, key) => row.tr.children[[...document.querySelectorAll("#o
 const keys = {
   rank: (row) => row.i,
   name: (row) => data.top[row.i].name,
+  // Rows come in the order of their scores; the scores in the page are rounded.
   score: (row) => -row.i,
   agreement: (row) => data.top[row.i].agreement,
   flag: (row) => (row.flagged ? 1 : 0),
@@ -30,11 +31,13 @@ const passes = (row) => {
 };
 const refresh = () => {
   const key = keys[state.sort];
+  // The order of the scores decides between equal keys, in both directions.
   const sorted = [...rows].sort((a, b) => (state.up ? 1 : -1) * compare(key(a), key(b)) || a.i - b.i);
   let matching = 0;
   for (const row of sorted) {
     const passed = passes(row);
     matching += passed;
+    // The open row stays, even beyond the first rows: the map may have opened it.
     row.tr.hidden = !passed || (!state.all && matching > FIRST && row.i !== state.open);
     body.append(row.tr);
     if (row.i === state.open && details) { details.hidden = row.tr.hidden; body.append(details); }
