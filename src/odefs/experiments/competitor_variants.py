@@ -93,6 +93,7 @@ def nearest_reading(records: Sequence[Record], measure: str = "auc") -> list[str
 
 
 def _by_reading(records: Sequence[Record], measure: str) -> Cells:
+    # Variants differ in their options alone, which summarise() does not look at.
     named = [
         {**r, "job": {**r["job"], "method": reading_name(r["job"]["method"], r["job"]["options"])}}
         for r in records

@@ -25,6 +25,7 @@ def new_axes(title: str, x: str, y: str) -> "tuple[Figure, Axes]":
     """Create a figure with labelled axes."""
     import matplotlib
 
+    # Draws into files; other backends may need a display.
     matplotlib.use("Agg")
     # Fixed ids and no date, so that the same records give the same bytes.
     matplotlib.rcParams.update({"svg.hashsalt": "odefs", "font.size": 9})
@@ -136,6 +137,7 @@ def critical_difference_figure(
     """
     working = ~np.isnan(values).all(axis=0)
     methods = [method for method, works in zip(methods, working, strict=True) if works]
+    # A method that failed everywhere would leave no dataset on which all have results.
     whole = values[:, working]
     whole = whole[~np.isnan(whole).any(axis=1)]
     if len(methods) < 2 or len(whole) < 2:

@@ -42,6 +42,7 @@ class Job:
     def as_record(self) -> Record:
         """Return the job as plain values, without the last ones where they are empty."""
         record = {**asdict(self), "options": [list(option) for option in self.options]}
+        # Records made before these fields existed keep their keys.
         for name in ("content", "version", "metric"):
             if not record[name]:
                 del record[name]
@@ -121,7 +122,7 @@ def _results(jobs: list[Job], run: Callable[[Job], Record], workers: int) -> Ite
 
 
 def circumstances() -> Record:
-    """Return what a timing or a number may depend on besides the job."""
+    """Return versions and processor, on which times and numbers may depend besides the job."""
     from odefs.versions import collect_versions, processor_name
 
     versions = collect_versions()

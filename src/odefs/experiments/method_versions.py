@@ -24,12 +24,14 @@ detector and the competitors scored by plain distances. 2: ``ODEFS.paper()`` con
 float64), and all methods of the paper score by squared distances.
 """
 
-DEFAULT_VERSION = "4"
+DEFAULT_VERSION = "5"
 """The same for ``ODEFS()`` with its default parameters, and for ``odefs.detect``.
 
 2: it draws in extreme values and has companions. 3: columns with one dominant value take no part in
 relations, companions of little weight do not join, and there are fewer members on all columns. 4:
-relations have half the weight.
+relations have half the weight. 5: relations count as far as columns explain each other, missing
+numbers are not replaced, trust in a tail needs other rows that confirm it, and columns of a table
+of noise alone are not damped.
 """
 
 OF_DEFAULT = {"ODEFS", "agreement", "known", "odefs.detect", "odefs.detect, trust 0"}
@@ -96,6 +98,7 @@ def newest(records: Sequence[Record], jobs: Sequence[Job]) -> list[Record]:
         key = without_version(job_of(record)).key
         if key in wanted:
             part["older" if is_older(record) else "present"][key] = record
+    # A section has records of one version: old ones only as long as there is no new one.
     ours = any(record["job"]["method"] in built_in() for record in part["present"].values())
     return list((part["present"] if ours else part["older"] | part["present"]).values())
 

@@ -1,7 +1,7 @@
 """PyOD and scikit-learn detectors for comparison, with the min-max scaling that all methods get.
 
-This is the only module that imports PyOD. Peers that would run for hours or exhaust memory on a
-large table reject it, and the tables show this.
+PyOD is imported when a detector is created, not with this module. Peers that would run for hours or
+exhaust memory on a large table reject it, and the tables show this.
 """
 
 from collections.abc import Callable

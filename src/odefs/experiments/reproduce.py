@@ -69,6 +69,7 @@ def require_packages(experiment: str, jobs: Sequence[Job]) -> None:
 
 
 def _require(package: str) -> None:
+    # Found without importing it, which is left to the jobs.
     if find_spec(package) is None:
         raise ModuleNotFoundError(name=package)
 
@@ -170,7 +171,7 @@ def _improvement_tables(
 
 
 def _with_ratio(record: Record) -> Record:
-    """The record under a name that says m/m*: the method alone does not tell its rows apart."""
+    """The record with m/m* in the name of its method, which alone is the same for all rows."""
     ratio = dict(map(tuple, record["job"]["options"]))["selection__unlabeled_ratio"]
     return {
         **record,

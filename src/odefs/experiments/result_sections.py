@@ -56,7 +56,7 @@ def table1(records: Sequence[Record]) -> str:
         return ""
     return section(
         "Table 1: the bare detector and ODEFS",
-        "`ODEFS.paper()` follows the paper to the letter where it speaks, `ODEFS()` is the "
+        "`ODEFS.paper()` follows the paper wherever it specifies the method, `ODEFS()` is the "
         "project's default, with a detector of its own. d' is the "
         f"number of columns that `ODEFS.paper()` retains. {provenance(part)}",
         [improvement_table(part, present(part, list(BY_NAME), "dataset")).markdown()],

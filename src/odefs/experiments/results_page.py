@@ -118,6 +118,7 @@ def differences(records: Sequence[Record]) -> str:
     """Return the measures beyond the tolerance, and the numbers of retained columns beyond
     theirs.
     """
+    # Both lists share records, which are dicts and therefore compared by identity.
     part = list(
         {id(r): r for r in records_of("table2", records) + records_of("table1", records)}.values()
     )

@@ -47,6 +47,8 @@ def _fit_and_measure(job: Job, source: Source) -> Record:
     if job.options:
         model.set_params(**dict(job.options))
     if job.metric:
+        # ODEFS has the distance as a parameter of its selection, the bare detector and competitors
+        # as one of their own.
         nested = "selection__metric" in model.get_params()
         model.set_params(**{"selection__metric" if nested else "metric": job.metric})
     parameters: dict[str, Any] = model.get_params() if hasattr(model, "get_params") else {}
@@ -80,6 +82,8 @@ def _fit_and_measure(job: Job, source: Source) -> Record:
 def _scores(model: Any, X: np.ndarray, test: np.ndarray, same: bool) -> np.ndarray:
     """Return the outlyingness of the scored rows, under the name that each library gives it."""
     if same:
+        # Scores of the fit: scored again as a new row, a training row would be its own nearest
+        # neighbour in detectors such as LOF.
         for attribute, sign in (
             ("outlier_scores_", 1),
             ("decision_scores_", 1),

@@ -84,6 +84,7 @@ def split_name(name: str) -> tuple[str, str]:
     The settings are empty if the question mark belongs to a file name.
     """
     base, _, query = name.partition("?")
+    # File names may contain question marks too.
     settings = {key for key, _ in parse_qsl(query)}
     is_change = bool(settings) and settings <= CHANGES
     return (base, query) if base == SYNTHETIC or is_change else (name, "")

@@ -126,5 +126,6 @@ def average_ranks(values: np.ndarray) -> np.ndarray:
 
 def critical_difference(n_methods: int, n_datasets: int, level: float = 0.05) -> float:
     """Return Nemenyi's critical difference of average ranks (Demsar 2006)."""
+    # Nemenyi's test divides the quantile of the studentized range by the square root of two.
     q = stats.studentized_range.ppf(1 - level, n_methods, np.inf) / math.sqrt(2)
     return float(q * math.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))

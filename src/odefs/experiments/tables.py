@@ -101,6 +101,7 @@ def improvement_table(records: Sequence[Record], datasets: Sequence[str]) -> Tab
             ]
         row += [
             f"{retained.mean:.0f}" if retained else "",
+            # chr(39) is the apostrophe, which this f-string cannot contain before Python 3.12.
             f"{paper['d' + chr(39)]:.0f}" if paper else "",
         ]
         row += [_ours(ap.get(("ODEFS", name))), f"{share.mean:.3f}" if share else ""]
@@ -153,6 +154,7 @@ def _failure(error: str | None) -> str:
 def _statistics(
     values: np.ndarray, methods: Sequence[str], measure: str, reference: str
 ) -> list[list[str]]:
+    # A method that failed everywhere would leave no dataset on which all have results.
     working = ~np.isnan(values).all(axis=0)
     whole = values[~np.isnan(values[:, working]).any(axis=1)]
     rows = []

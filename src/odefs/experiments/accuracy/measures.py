@@ -135,6 +135,7 @@ def standing(records: Sequence[Record], dataset: str) -> Standing | None:
     means = {name: mean_over(part, name, [dataset], "auc") for name in methods}
     if not {DEFAULT, BARE} <= set(means):
         return None
+    # A tie with another method counts for ODEFS().
     best = max(means, key=lambda name: (means[name], name == DEFAULT))
     gain = paired_gain(part, best, DEFAULT, dataset)
     return Standing(

@@ -217,6 +217,7 @@ PARTS: dict[str, Callable[[Sequence[Record], int], list[Job]]] = {
     "bare": bare_jobs,
     "ablation": ablation_jobs,
     "noise": noise_jobs,
+    # Again, for the fits of ODEFS() that the part before has added.
     "noise bare": bare_jobs,
     "agreement": agreement_jobs,
     "known": known_jobs,

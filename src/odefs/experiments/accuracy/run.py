@@ -78,8 +78,7 @@ def measure_agreement(job: Job, source: Source) -> Record:
 
     k is the number of outliers. Ties with the k-th row count as in the top.
     """
-    from odefs import ODEFS
-
+    # Seeds of repeats are far below 1000, so the second fit is not one of them.
     one, other = (
         ODEFS(random_state=seed, n_jobs=1).fit(source.X) for seed in (job.seed, job.seed + 1000)
     )
@@ -102,8 +101,6 @@ def _top(scores: np.ndarray, k: int) -> np.ndarray:
 
 def measure_known(job: Job, source: Source) -> Record:
     """Return the AUC on the other rows, with ``n_known`` known cases."""
-    from odefs.experiments.accuracy.run import auc_with_known
-
     return {
         "auc": float(
             auc_with_known(source.X, source.y, dict(job.options)["n_known"], job.seed, n_jobs=1)
@@ -115,7 +112,7 @@ def measure_detect(job: Job, source: Source, trust: float | None = None) -> Reco
     """Return how well ``odefs.detect`` ranks the rows of a data frame, with its own or given
     trust.
     """
-    from odefs import ODEFS, detect
+    from odefs import detect
 
     frame, y = open_frame(job.dataset)
     options: dict[str, Any] = {"random_state": job.seed, "n_jobs": 1}
