@@ -3,8 +3,8 @@ Plots of a detection
 ====================
 
 The bundled example has 800 card transactions. ``odefs.detect`` finds those that stand out, and the
-methods ``plot_*`` of the result draw what it found. Each is a display in the manner of
-scikit-learn: it holds what it draws, ``ax=`` chooses the axes, and ``odefs.plots`` has the classes.
+methods ``plot_*`` of the result draw it. Each returns a display as in scikit-learn: an object
+with the drawn data. ``ax=`` chooses the axes; the classes are in ``odefs.plots``.
 """
 
 # %%
@@ -30,8 +30,8 @@ found.top(5)
 # Why the first row stands out
 # ----------------------------
 #
-# Contributions of its columns to its score, above what is usual for each column, and its values
-# beside the middle half of all rows.
+# Contributions of its columns to its score, above the usual ones, and its values next to the
+# middle half of all rows.
 
 found.plot_reasons()
 

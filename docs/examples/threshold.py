@@ -56,7 +56,7 @@ fig.tight_layout()
 # ==============================  ==========================  ==============================
 #
 # The default models the bulk of the scores, and flags rows that it does not explain: about
-# ``max_false_flags=1`` row of a table without outliers, whatever its size. Flagged rows are clear
+# ``max_false_flags=1`` row in a table without outliers, whatever its size. Flagged rows are clear
 # cases, and some outliers score like ordinary rows. The mean + 2 std of the paper always flags
 # some percent of the rows.
 
@@ -119,8 +119,9 @@ fig.tight_layout()
 # ---------------
 #
 # With clean rows that the model has not seen, a score becomes a p-value: the share of clean rows
-# that score as high. ``predict`` of the calibration flags rows so that about a tenth of the flagged
-# ones are clean. ``odefs score MODEL new.csv --reference clean.csv`` does the same.
+# that score as high. ``predict`` of the calibration flags rows so that at most a tenth of the
+# flagged ones are expected to be clean. ``odefs score MODEL new.csv --reference clean.csv`` does
+# the same.
 
 calibration = odefs.calibrate(
     ODEFS(random_state=0).fit(clean[:1500]), clean[1500:]

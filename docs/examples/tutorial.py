@@ -11,8 +11,8 @@ code on this page runs after ``pip install "odefs[cli,report]" matplotlib``.
 # -------
 #
 # The bundled example has 800 card transactions, 24 of which were made unusual: eight by the
-# amount, eight by the place, and eight by many items in a short time. The other columns are
-# noise.
+# amount, eight by the place, and eight by many items in a short time. Most other columns are
+# irrelevant.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -37,9 +37,9 @@ print(found)
 print("left out:", {column: str(why) for column, why in found.left_out.items()})
 
 # %%
-# Every row has a score. **1.0 is an ordinary row**, and high scores are abnormal. Rows are flagged
-# that score higher than the bulk of the rows explains; about one row would be in a table without
-# outliers. You can change this: see :ref:`sphx_glr_gallery_threshold.py`.
+# Every row has a score. **The average is 1.0**, and high scores are abnormal. Rows are flagged
+# that score higher than the bulk of the rows explains; in a table without outliers, this is about
+# one row. You can change the threshold: see :ref:`sphx_glr_gallery_threshold.py`.
 
 flagged = found.is_outlier
 fig, ax = plt.subplots(figsize=(7, 3))
@@ -69,7 +69,7 @@ for row, reasons in zip(
     print(f"{found.row_names[row]}  {found.scores[row]:.2f}  {why}")
 
 # %%
-# And the columns that separate outliers from the rest in the whole table:
+# The columns that separate outliers from the rest in the whole table:
 
 names, shares = zip(*found.importances[:8], strict=True)
 fig, ax = plt.subplots(figsize=(7, 2.6))
@@ -86,8 +86,8 @@ fig.tight_layout()
 truth = pl.read_csv(truth_path())
 planted = set(truth[truth.columns[0]])
 odd = np.array([name in planted for name in found.row_names])
-print(f"{(odd & flagged).sum()} of {odd.sum()} planted rows are flagged,")
-print(f"and {(flagged & ~odd).sum()} others")
+print(f"{(odd & flagged).sum()} of {odd.sum()} planted rows are flagged")
+print(f"other flagged rows: {(flagged & ~odd).sum()}")
 
 # %%
 # A report for others
@@ -129,7 +129,7 @@ print(model.trust_, "-", model.fit_info_["trust"]["message"])
 # --------
 #
 # The score of a new row does not depend on the rest of its batch. Model files contain arrays
-# and JSON, no pickle, and give the same scores bit for bit. They also contain rows of the
+# and JSON, not pickle, and give the same scores bit for bit. They also contain rows of the
 # training table: treat them as confidential as the table.
 
 import tempfile  # noqa: E402
