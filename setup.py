@@ -21,6 +21,9 @@ FOLDER = "src/odefs/kernels"
 SUFFIX = ".dll" if sys.platform == "win32" else ".so"
 """Must match the file name in ``odefs.kernels.shared_library``."""
 
+# -ffp-contract=fast is the default of GCC but not of Clang. -fno-math-errno lets square roots be
+# single instructions, -g0 overrides the debug symbols that Python's own flags often ask for, and
+# -fvisibility=hidden exports only the functions that are marked in the source.
 FLAGS = ["-std=gnu11", "-O3", "-g0", "-ffp-contract=fast", "-fno-math-errno", "-fvisibility=hidden"]
 
 GCC_FLAGS = [
@@ -94,6 +97,8 @@ class BuildKernel(build_ext):
                     "Microsoft's C compiler lacks the vector extensions that the kernel uses; "
                     "use GCC of MinGW-w64 instead (build_ext --compiler=mingw32)"
                 )
+            # The compiler may have a wrapper in front (ccache gcc): everything before the first
+            # option.
             command = [part for part in self.compiler.compiler_so if part]
             options = (i for i, part in enumerate(command) if part.startswith("-"))
             ext.extra_compile_args = flags_for(command[: next(options, len(command))])
@@ -108,6 +113,7 @@ class BuildKernel(build_ext):
                     "ODEFS_REQUIRE_KERNEL requires it: install GCC or Clang, or unset "
                     "ODEFS_REQUIRE_KERNEL to install without the kernel."
                 ) from error
+            # setuptools turns this into a warning, because the extension is optional.
             raise
 
 

@@ -55,7 +55,14 @@ def serving(files, types=None, redirects=None, cut=(), unstated=(), certificate=
         def log_message(self, *_):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with running(Handler, certificate) as server:
+        yield server
+
+
+@contextmanager
+def running(handler, certificate=None):
+    """A server of the handler in a thread, for the ``with`` block."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.seen = []
     scheme = "http"
     if certificate is not None:

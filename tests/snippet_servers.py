@@ -4,14 +4,13 @@ import json
 import os
 import ssl
 import subprocess
-import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import adbc_driver_postgresql.dbapi as adbc
 
-from file_server import serving
+from file_server import running, serving
 from postgresql_server import postgresql
 from snippet_files import sales
 from snippet_settings import Setting, program
@@ -94,7 +93,7 @@ def _proxying(files, certificate):
         def log_message(self, *_):
             pass
 
-    with _running(Handler) as server:
+    with running(Handler) as server:
         yield server
 
 
@@ -159,7 +158,7 @@ def gs(folder):
         def log_message(self, *_):
             pass
 
-    with _running(Handler) as server:
+    with running(Handler) as server:
         user = {"type": "authorized_user", "client_id": "a", "client_secret": "b"}
         user |= {"refresh_token": "c", "token_uri": f"{server.address}/token"}
         credentials = folder / "credentials.json"
@@ -180,17 +179,3 @@ def _send(handler, code, content, kind):
     handler.send_header("Content-Length", str(len(content)))
     handler.end_headers()
     handler.wfile.write(content)
-
-
-@contextmanager
-def _running(handler):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.seen, server.address = [], f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -37,9 +37,11 @@ def remember_known(
     direction_rows = _some(outliers, SAMPLE_ROWS, rng)
     outliers, normal = (_some(rows, MOST_OF_A_KIND, rng) for rows in (direction_rows, normal))
     told = np.concatenate([outliers, normal])
+    # Known rows are always included: their gaps are looked up there.
     some = np.union1d(_some(np.arange(scores.size), MOST_ROWS, rng), told)
     prior = prior_of(np.asarray(scores[some], dtype=np.float64))
     sample = take(_some(np.arange(scores.size), SAMPLE_ROWS, rng))
+    # take needs ascending numbers; the memory lists outliers first.
     order = np.argsort(told, kind="stable")
     known = np.empty((told.size, sample.shape[1]), dtype=sample.dtype)
     known[order] = take(told[order])
@@ -50,6 +52,9 @@ def remember_known(
     cells = draws.of(known)
     gaps = answer_gaps(prior, np.searchsorted(some, told), is_outlier)
     amounts = np.zeros(told.size)
+    # Without known normal rows, wrong known outliers would raise their cells as right ones do:
+    # average precision fell from 0.57 to 0.24 with ten wrong ones (research log, "Learning from
+    # answers").
     if normal.size:
         amounts = amounts_for_new_rows(kernel_of(cells), gaps, is_outlier)
     return AnswerMemory(

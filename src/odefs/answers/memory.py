@@ -49,8 +49,11 @@ class Direction:
 
     def of(self, X: np.ndarray) -> np.ndarray:
         """What the direction adds to scaled rows; missing cells count as means."""
+        # row_sums, so that a row's score does not depend on its batch.
         ratio = row_sums(_standardised(X[:, self.columns], self.mean, self.std) * self.w)
         ratio -= float(np.square(self.w).sum()) / 2
+        # tanh has slope 1 at 0: small ratios count as they are, and the order of large ones is
+        # kept.
         return np.asarray(MAX_ADDED * np.tanh(np.maximum(ratio, 0.0) / MAX_ADDED))
 
 
@@ -63,10 +66,12 @@ def find_direction(sample: np.ndarray, known: np.ndarray) -> Direction | None:
     count = np.maximum(1, seen.sum(axis=0))
     mean = np.where(seen, sample, 0.0).sum(axis=0) / count
     std = np.sqrt((np.where(seen, sample - mean, 0.0) ** 2).sum(axis=0) / count)
+    # A column that is constant up to rounding would give huge standardised values.
     varies = std > 1e-9 * np.maximum(1.0, np.abs(mean))
     std = np.where(varies, std, 1.0)
     z = _standardised(known, mean, std)
     middle, spread = z.mean(axis=0), z.std(axis=0, ddof=1)
+    # The expected maximum of p standard normal values is about sqrt(2 log p); 2 p for both signs.
     limit = np.sqrt(2 * np.log(2 * sample.shape[1]) / len(z)) * np.maximum(1.0, spread)
     columns = np.flatnonzero(varies & (np.abs(middle) > limit))
     if not columns.size:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 MISSING_MARK = "?"
+# As the sources spell them, for example 'ad.' in advertisements and '50000+.' in census.
 OUTLIER_LABELS = {"1", "1.0", "yes", "Active", "ad.", "50000+.", "outlier"}
 
 
@@ -30,6 +31,7 @@ def advertisements(content: bytes) -> Arrays:
     '?' in the binary columns becomes 0. Column names come from the zip's ad.names; without it, or
     if it names other columns, columns are numbered instead.
     """
+    # Every byte is a character of latin-1, so decoding cannot fail.
     lines = _zipped(content, "ad.data").decode("latin-1").splitlines()
     cells = [[cell.strip() for cell in line.split(",")] for line in lines if line.strip()]
     values = [[0 if cell == MISSING_MARK else float(cell) for cell in row[3:-1]] for row in cells]
@@ -161,6 +163,7 @@ def _name_and_rest(text: str) -> tuple[str, str]:
     if text[0] in "'\"":
         end = text.index(text[0], 1)
         return text[1:end], text[end + 1 :]
+    # Some headers have no space before the brace: @attribute class{yes,no}.
     name, *rest = text.replace("{", " {", 1).split(None, 1)
     return name, rest[0] if rest else ""
 

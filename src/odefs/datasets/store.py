@@ -68,6 +68,7 @@ def load(name: str) -> Dataset:
 def read(path: Path) -> Dataset:
     """Read an npz file with ``X``, ``y`` and optionally ``feature_names``."""
     try:
+        # Unpickling can execute code, and the file may come from others.
         with np.load(path, allow_pickle=False) as arrays:
             X, y = arrays["X"], read_labels(arrays["y"], str(path))
             names = (
@@ -109,6 +110,7 @@ def digest(arrays: Mapping[str, np.ndarray]) -> str:
 
 def blob_id(content: bytes) -> str:
     """Return the id that ``git hash-object`` gives a file."""
+    # Builds of Python that forbid SHA-1 for security (FIPS) allow it as an identifier.
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
@@ -122,6 +124,7 @@ def download(name: str, url: str | None = None) -> Path:
     try:
         found = blob_id(source_file(entry.converter, content))
         arrays = CONVERTERS[entry.converter](content)
+    # Parsers fail in many ways on a file that is not what was expected.
     except Exception as error:
         raise DatasetError(
             f"dataset {name!r}: the file from {address} cannot be converted ({error})"
@@ -135,6 +138,7 @@ def download(name: str, url: str | None = None) -> Path:
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.npz"
+    # An open file, because NumPy appends .npz to a name without that suffix.
     with atomic_write(path) as partial, open(partial, "wb") as file:
         np.savez_compressed(file, **arrays._asdict())
     return path

@@ -62,6 +62,7 @@ class Part(NamedTuple):
 def relevant_columns(n_columns: int, seed: int = 0) -> np.ndarray:
     """Return the columns in which outliers differ: one in twenty, at least three."""
     size = min(n_columns, max(3, n_columns // 20))
+    # A generator of its own, so that the columns are the same for every partition.
     return np.sort(np.random.default_rng([seed, 0]).choice(n_columns, size=size, replace=False))
 
 

@@ -40,6 +40,7 @@ def get_cells(numbers: list[object], arrays: Arrays, where: str, n_columns: int)
 
 def require_cells(cells: np.ndarray, draws: Cells) -> None:
     """Reject cells that the draws do not have."""
+    # A cell beyond the references of its draw has no amounts to look up.
     sizes = np.repeat([one.size for one in draws.groups], [one.n_draws for one in draws.groups])
     require(
         cells.dtype == np.uint8 and bool((cells < sizes[:, None]).all()),

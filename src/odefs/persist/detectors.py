@@ -88,6 +88,7 @@ def _built_in(name: str, settings: dict[str, object]) -> Detector:
         known = key in {field.name for field in dataclasses.fields(defaults)}
         require(known, f"its detector {name!r} has no setting {key!r} in this version")
         require(
+            # Exactly the type of the default: True is an int for isinstance.
             type(value) is type(default),
             f"the setting {key!r} of its detector is of the wrong type",
         )

@@ -95,6 +95,7 @@ def _parse_shape(shape: object, name: str) -> tuple[int, ...]:
     for length in shape:
         if type(length) is not int or length < 0:
             raise ModelFileError(f"its array {name!r} has no valid shape.")
+        # A length of 0 must not hide that the others are absurd.
         cells *= max(1, length)
     if cells > MAX_CELLS:
         raise ModelFileError(f"its array {name!r} has more cells than any file can hold.")
@@ -112,12 +113,14 @@ def write_file(
     complete = {**header, "arrays": [entry.as_plain() for entry, _ in stored]}
     if nested_deeper(complete, MAX_DEPTH):
         raise ValueError(f"Stored values may be nested at most {MAX_DEPTH} deep.")
+    # Sorted keys and arrays: saving the same model twice gives the same bytes. NaN is not JSON.
     text = json.dumps(complete, sort_keys=True, separators=(",", ":"), allow_nan=False).encode(
         "ascii"
     )
     parts = list(_padded([text, *(data for _, data in stored)]))
     length = PREAMBLE.size + sum(len(part) for part in parts)
     preamble = PREAMBLE.pack(MAGIC, VERSION, 0, len(text), length, bytes(32))
+    # Without the 32 bytes of the checksum itself.
     digest = hashlib.sha256(preamble[: CHECKSUM.start])
     for part in parts:
         digest.update(part)

@@ -107,6 +107,7 @@ Kind = TypeVar("Kind")
 def need(header: Mapping[str, object], key: str, kind: type[Kind]) -> Kind:
     """Return the value under ``key``, which must have exactly the given type."""
     value = header.get(key)
+    # Not isinstance: True would pass for an integer.
     if type(value) is not kind:
         raise ModelFileError(f"its header lacks a valid {key!r}.")
     return value
@@ -147,6 +148,7 @@ def as_list(value: object, problem: str) -> list[object]:
 def _finite(value: float) -> bool:
     try:
         return math.isfinite(value)
+    # JSON integers may have any length, and isfinite converts them to a float.
     except OverflowError:
         return False
 

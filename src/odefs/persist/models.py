@@ -92,6 +92,7 @@ def get_model(
                 "feature weights are negative or not finite",
             )
         of_state = own[i] or detector
+        # States of a custom detector are whatever its prepare returns.
         expected = of_state.name if is_built_in(of_state) else None
         restored = get_state(
             state, arrays, f"components/{i}/state", of_state, expected, columns.size, scaling.clip
@@ -130,7 +131,8 @@ def _get_own_detectors(described: dict[str, object], n_components: int) -> list[
     require(found.keys() <= numbers, "a detector belongs to no component")
     require(all(type(one) is dict for one in found.values()), "a detector is not an object")
     own = {name: restore_detector(one, None) for name, one in found.items()}
-    # Companions are scored on devices and in graphs by what they are.
+    # The torch engine and the ONNX export have code for companions, and for no other detector next
+    # to the model's.
     require(
         all(isinstance(one, COMPANIONS) for one in own.values()),
         "a component has a detector that only models have",
@@ -191,6 +193,7 @@ def _get_tails(arrays: Arrays, n_columns: int) -> Tails | None:
 def _get_columns(arrays: Arrays, name: str, n_columns: int) -> np.ndarray:
     columns = arrays.take(name, "i")
     require(columns.ndim == 1 and columns.size > 0, "a component has no columns")
+    # The ends suffice, since the next line requires ascending numbers.
     require(columns[0] >= 0 and columns[-1] < n_columns, "a component's columns do not exist")
     require((columns[1:] > columns[:-1]).all(), "a component's columns are not in ascending order")
     return columns.astype(np.intp, copy=False)

@@ -1,4 +1,4 @@
-"""Reading of model files into a header and arrays; refuses damaged and crafted files.
+"""Reading of model files into a header and arrays; refuses damaged bytes and wrong structure.
 
 Nothing in a file is trusted before it is checked, and no more memory than its length is allocated.
 A file is rejected with a :class:`~odefs.exceptions.ModelFileError` of one sentence.
@@ -54,6 +54,7 @@ def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, object], dict[str
             ) from None
         content[: PREAMBLE.size] = np.frombuffer(preamble, dtype=np.uint8)
         read, rest = PREAMBLE.size, content[PREAMBLE.size :].data
+        # readinto may return fewer bytes than asked for.
         while count := file.readinto(rest[read - PREAMBLE.size :]):
             read += count
     if read != size:
@@ -123,6 +124,8 @@ def _parse_header(text: bytes) -> dict[str, object]:
         raise ValueError(constant)
 
     try:
+        # Python's parser accepts NaN and Infinity, which are not JSON, unless parse_constant
+        # refuses.
         header = json.loads(text.decode("ascii"), parse_constant=refuse)
     except (ValueError, RecursionError):
         raise ModelFileError("its header is not valid JSON.") from None
@@ -158,6 +161,7 @@ def _cut_arrays(
 
 
 def _as_array(entry: Entry, raw: np.ndarray) -> np.ndarray:
+    # NumPy treats bytes other than 0 and 1 inconsistently as booleans.
     if entry.dtype.kind == "b" and (raw > 1).any():
         raise ModelFileError(f"its array {entry.name!r} holds booleans other than true and false.")
     flat = raw.view(entry.dtype)

@@ -32,6 +32,9 @@ Restore = Callable[[dict[str, object], int, float], object]
 checked state.
 """
 
+MAX_PRECISION = 1e12
+"""Largest inverse correlation in a file; shrinkage bounds those of a fit by 1e4 per column."""
+
 
 def put_state(state: object, arrays: dict[str, np.ndarray], name: str) -> dict[str, object]:
     """Add the state's arrays under names that start with ``name``, and return the rest as plain
@@ -70,6 +73,7 @@ def get_state(
     if kind == "value":
         return _get(need(described, "value", dict), arrays, name)
     described_fields = need(described, "fields", dict)
+    # Fields become attributes; names such as __class__ would change the object.
     fine = all(key.isidentifier() and not key.startswith("__") for key in described_fields)
     require(fine, "a state has fields with invalid names")
     fields = {key: _get(node, arrays, f"{name}/{key}") for key, node in described_fields.items()}
@@ -183,6 +187,7 @@ def _custom_state(detector: Detector, fields: dict[str, object]) -> object:
         fields.keys() == names,
         f"the state of its detector does not have the fields of {kind.__name__}",
     )
+    # Without __init__ and __post_init__: loading runs no code of the class.
     state = object.__new__(kind)
     for key, value in fields.items():
         object.__setattr__(state, key, value)
@@ -234,6 +239,12 @@ def _relations(fields: dict[str, object], n_columns: int, clip: float) -> Relati
         all(np.isfinite(one).all() for one in (mean, std, precision)) and (std > 0).all(),
         "means, deviations or correlations are not finite",
     )
+    # The correlation of a column with itself is 1, so that its inverse has at least that much.
+    own = np.diag(precision)
+    require(
+        bool((own > 0).all() and (np.abs(precision) <= MAX_PRECISION).all()),
+        "inverse correlations are not those of a correlation matrix",
+    )
     return RelationsState(mean, std, precision)
 
 
@@ -257,6 +268,8 @@ def _iforest(fields: dict[str, object], n_columns: int, clip: float) -> IForestS
         np.isfinite(credit).all() and (credit >= 0).all(), "path credits are negative or not finite"
     )
     levels, leaves = np.arange(depth), np.arange(n_inner + 1)
+    # Node at each level on the path to each leaf of a heap-ordered tree: path_column follows from
+    # column and is not stored.
     ancestors = 2**levels - 1 + (leaves[:, None] >> (depth - levels))
     return IForestState(
         column,
