@@ -17,7 +17,7 @@ from packaging.version import Version
 from locations import ROOT
 from requirement_files import FOLDER, LAYERS, lines_of
 
-FILES = (*LAYERS, "torch", "torch-cpu", "lowest", "fuzz", "lock", "recipes")
+FILES = (*LAYERS, "torch", "torch-cpu", "lowest", "fuzz", "lock", "recipes", "pyod-tests")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
