@@ -85,6 +85,11 @@ def _standardised(X: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarra
     return np.clip(np.nan_to_num(z, nan=0.0), -CLIP, CLIP)
 
 
+def factors(shifts: np.ndarray) -> np.ndarray:
+    """By what scores are multiplied if their logarithms change by ``shifts``."""
+    return np.asarray(np.exp(np.clip(shifts, -MAX_SHIFT, MAX_SHIFT)))
+
+
 @dataclass(frozen=True, eq=False)
 class AnswerMemory:
     """Answers by the cells of their rows, and what they add to the logarithm of a score."""
@@ -120,7 +125,7 @@ class AnswerMemory:
 
     def apply(self, X: np.ndarray, scores: np.ndarray) -> None:
         """Change the scores of scaled rows in place."""
-        scores *= np.exp(np.clip(self.shifts(X), -MAX_SHIFT, MAX_SHIFT))
+        scores *= factors(self.shifts(X))
 
     def resemblances(self, X: np.ndarray) -> np.ndarray:
         """The kernel of scaled rows and answered rows, ``(n_rows, n_answers)``."""

@@ -1,4 +1,4 @@
-"""Steps that commands share: memory for a file, errors that name it, the model, and labels."""
+"""Steps that commands share: whole or in parts, errors that name a file, the model, and labels."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""Byte layout of a model file, and its atomic writing.
+"""Byte layout of a model file, checks of its list of arrays, and its atomic writing.
 
     0   8 bytes   magic
     8   uint32    format version

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from odefs.answers.cells import Cells, amounts_of_cells, resemblance, shifts_of_cells
-from odefs.answers.memory import MAX_SHIFT, AnswerMemory
+from odefs.answers.memory import AnswerMemory, factors
 from odefs.answers.posterior import (
     amounts_for_new_rows,
     answer_amounts,
@@ -91,7 +91,7 @@ class AnswerLearner:
         if self.memory is None:
             return self.before.copy()
         shifts = self._look_up(self.memory.cells, self.memory.amounts) + self.directed
-        return self.before * np.exp(np.clip(self.memory.unit * shifts, -MAX_SHIFT, MAX_SHIFT))
+        return self.before * factors(self.memory.unit * shifts)
 
     def chance(self, row: int, answers: Sequence[bool]) -> float:
         """The chance that a row is an outlier."""

@@ -1,4 +1,4 @@
-"""CSV dialect detection (delimiter, encoding), and diagnosis of malformed lines.
+"""CSV dialect detection (delimiter, encoding), and limits for files of short lines.
 
 polars does the reading; the csv module is used to find out what polars would do, or why it fails.
 """
