@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from odefs.report.rows import cell
 from odefs.tables.detection import READING_LINES, TableDetection
 from odefs.tables.displayed_rows import reading_lines, shown_checks, shown_names
-from odefs.tables.messages import count, flagged, reason_texts
+from odefs.tables.messages import count, flagged, reason_texts, score
 
 ROWS = 10
 CHECKS = 3
@@ -39,7 +39,7 @@ def render_light(detection: TableDetection, page: str | None = None) -> str:
             "td",
             [
                 str(names[row]),
-                f"{detection.scores[row]:.3g}",
+                score(float(detection.scores[row])),
                 "yes" if detection.is_outlier[row] else "",
                 "\n".join(reason_texts(found, detection.hidden)),
             ],
