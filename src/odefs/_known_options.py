@@ -26,7 +26,9 @@ def no_column(name: str, names: Sequence[str], use: str = "") -> str:
     return f"there is no column {name!r}{use}{question}; the columns are {', '.join(names)}."
 
 
-def _meant(name: str, known: Sequence[str]) -> str | None:
+def _meant(name: object, known: Sequence[str]) -> str | None:
+    # Columns of data frames may be named by numbers.
+    name = str(name)
     import difflib
 
     same = [option for option in known if option.casefold() == name.casefold()]

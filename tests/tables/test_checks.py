@@ -385,7 +385,15 @@ def test_cells_that_are_not_ids_do_not_hide_repeated_ones(label):
     assert rows_by_place(checks_of(frame))["repeated_id", "order_id"] == [50, 100]
 
 
-@pytest.mark.parametrize("named", [lambda k: k, lambda k: f"R-2026-{k}"])
+@pytest.mark.parametrize(
+    "named",
+    [
+        lambda k: k,
+        lambda k: f"R-2026-{k}",
+        lambda k: k * 7919**2 % 10**9,
+        lambda k: f"{k * 7919**3 % 10**12:x}",
+    ],
+)
 def test_the_column_of_ids_is_searched_whatever_its_name(named):
     numbers = [named(1000 + k) for k in range(200)]
     numbers[100] = numbers[50]

@@ -213,6 +213,11 @@ BAD = {
         b"30,3,no,yes\n" + b"1.5,2,3,4,5\n" * 30,
         "--skip-rows 1 --no-header",
     ),
+    "title above rows": (
+        "t.csv",
+        b"Readings of May\n\n" + b"1.5,2,3,4\n" * 30,
+        "--skip-rows 1 --no-header",
+    ),
     "missing cells alone": ("t.csv", b"a,b\n" + b",NA\n" * 9, "all cells are empty"),
     "decimal commas": (
         "t.csv",

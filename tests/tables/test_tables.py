@@ -198,6 +198,8 @@ def test_the_user_has_the_last_word():
         TableError, match="there is no column 'nowhere'; the columns are id, code, zip, x"
     ):
         TableEncoder(drop=["nowhere"]).fit(frame)
+    with pytest.raises(TableError, match="there is no column 3; "):
+        TableEncoder(drop=[3]).fit(frame)
 
 
 def test_suspicious_codes_are_reported():

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import odefs
 from command import odefs as run
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
@@ -476,6 +477,9 @@ def amounts(rng):
         ("1900.5,1950.5,2000.5", amounts, False),
         ("height,97.1,88.0,Present", measured, False),
         ("2010,2011,2012,Present", measured, False),
+        ("1950,2100", lambda rng: amounts(rng)[:2], False),
+        ("2100,1950,2050", amounts, False),
+        ("2100,1950,2050,1980,2070", lambda rng: [*amounts(rng), *amounts(rng)[:2]], True),
     ],
 )
 def test_a_first_line_like_the_rows_below_is_a_row(first, make, is_row, tmp_path):
@@ -570,3 +574,15 @@ def test_other_line_ends_far_down_next_to_carriage_returns(tmp_path):
     text = "a,b\r" + "1,x\r" * 100_000 + "2,y\r\n3,z\n"
     (tmp_path / "t.csv").write_text(text, newline="")
     assert both(tmp_path / "t.csv", tmp_path / "work").n_rows == 100_002
+
+
+def test_python_is_not_told_to_use_options_of_the_command_line(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(lines_of("104.2,97.1,88.0,Present", measured))
+    found = odefs.detect(path)
+    assert "header_is_row" in {note.kind for note in found.notes}
+    assert "--" not in str(found)
+    path.write_text("30,3,no,yes\n" + "1.5,2,3,4,5\n" * 30)
+    with pytest.raises(TableError) as error:
+        odefs.detect(path)
+    assert "--" not in str(error.value)

@@ -111,6 +111,8 @@ def test_values_are_formatted_in_a_zone():
     # A column with a zone has no times of day, and an unknown zone is not passed over in silence.
     assert value(3600, "time", unit="Europe/Berlin") == "1970-01-01 02:00"
     assert value(midnight, "time", unit="No/Where") == "2031-05-04 22:00 UTC"
+    # In its zone, this is no longer a date that Python has.
+    assert value(253402300799, "time", unit="Asia/Tokyo") == "9999-12-31 23:59 UTC"
     both = re.findall(STAMP, span((midnight, midnight + 3600), "time", unit="Europe/Berlin"))
     assert both == ["2031-05-05", "2031-05-05 01:00"]
 

@@ -166,7 +166,10 @@ def _number_column(name: str, series: Series, arrow: "pa.ChunkedArray | None") -
         return _decimals(name, series, floats, arrow.type.scale == 0)
     if series.dtype.is_numeric():
         kind = getattr(series.to_native(), "dtype", None)  # polars decimals have a scale
-        return _decimals(name, series, _as_floats(series), getattr(kind, "scale", None) == 0)
+        values = _as_floats(series)
+        if _were_integers(series, values):
+            return _numbers(name, values, whole=True)
+        return _decimals(name, series, values, getattr(kind, "scale", None) == 0)
     return Column(name, "boolean", _as_floats(series)) if series.dtype == nw.Boolean else None
 
 
@@ -203,6 +206,18 @@ def _time_column(name: str, series: Series, arrow: "pa.ChunkedArray | None") -> 
         return Column(name, "time", _polars_seconds(series), zone=zone_of_type(own))
     stamps = series.cast(nw.Datetime("us", own)).dt.timestamp("us")
     return Column(name, "time", _as_floats(stamps) / 1e6, zone=zone_of_type(own))
+
+
+def _were_integers(series: Series, values: np.ndarray) -> bool:
+    """Whether pandas has made floats of integers, which it does if cells are missing.
+
+    The same column of a file, or in polars, is one of integers.
+    """
+    missing = np.isnan(values)
+    if not hasattr(series.to_native(), "iloc") or not missing.any() or missing.all():
+        return False
+    known = values[~missing]
+    return bool((known == np.round(known)).all()) and not has_large(known)
 
 
 def _as_floats(series: Series) -> np.ndarray:

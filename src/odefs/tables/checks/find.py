@@ -24,6 +24,7 @@ from odefs.tables.checks.rows import (
 from odefs.tables.checks.text import POSSIBLE_NAME, text_suspects
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.roles import IDENTIFIER_NAME
+from odefs.tables.notes import COMPACT_DATES
 from odefs.tables.table import Table
 
 MAX_CHECKS = 200
@@ -51,19 +52,20 @@ def find_checks(
     ``others`` are further columns in which copies of rows agree. ``encoder`` has learned the table,
     or one like it. ``id`` is a column that identifies the rows; like those that count the rows, it
     is searched for repeated values only. ``today`` is the start of a day in seconds since 1970, by
-    default of the present one. Checks of ``hidden`` columns are returned too, but never stand for a
-    visible column with the same cells.
+    default of the latest day that it can be in any time zone, since most cells have none. Checks of
+    ``hidden`` columns are returned too, but never stand for a visible column with the same cells.
     """
     used, counters = _checked_columns(encoder, names)
     with stage("checking values"):
         report_progress(0, 0)
         read = [*used, *counters, *([] if id is None else [id])]
-        gathered = gather(table, read, [*used, *others], encoder.na, seed, id)
-        day = _today() if today is None else today
+        dates = {spec.name for spec in encoder.specs_ if spec.style == COMPACT_DATES}
+        gathered = gather(table, read, [*used, *others], encoder.na, seed, id, dates)
+        day = _latest_day() if today is None else today
         tallies = gathered.columns.values()
         suspects, numbers = _suspects(tallies, frozenset(encoder.category), counters, id, day)
         sums = sum_suspects(numbers)
-        located = locate(table, [*suspects, *sums], encoder.na)
+        located = locate(table, [*suspects, *sums], encoder.na, dates)
         located = [one for one in located if not _is_name(one, located, table, numbers)]
     copies = copied_rows(gathered)
     checks = _located_checks(located)
@@ -220,7 +222,7 @@ def _suspects(
     suspects, numbers = [], []
     for tally in tallies:
         if tally.name == id or (tally.name not in as_text and numbers_rows(tally.name)):
-            suspects += repeated_ids(tally)
+            suspects += repeated_ids(tally, is_declared=tally.name == id)
         if tally.name == id or (tally.name in counters and tally.numbers is not None):
             continue
         found, facts = _column_suspects(tally, as_text, today)
@@ -249,7 +251,7 @@ def _column_suspects(
     return [*found, *number_suspects(facts)], facts
 
 
-def _today() -> float:
-    """Start of tomorrow in UTC: cells have no time zone, and somewhere it is later."""
+def _latest_day() -> float:
+    """Start of the latest day that it can be anywhere: in UTC, the day after today."""
     now = datetime.now(UTC) + timedelta(days=1)
     return now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()

@@ -15,7 +15,7 @@ import numpy as np
 from odefs._progress import report_progress
 from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.missing import without_words
-from odefs.tables.encoder.roles import IDENTIFIER_NAME
+from odefs.tables.encoder.roles import IDENTIFIER_NAME, as_category
 from odefs.tables.table import Table
 
 SAMPLE_ROWS, MIN_SAMPLE_ROWS = 20_000, 1_000
@@ -171,10 +171,12 @@ def gather(
     na: Collection[str],
     seed: int,
     id: str | None = None,
+    dates: Collection[str] = (),
 ) -> Gathered:
     """Read the columns ``names`` and ``hashed`` once; the latter make up a row.
 
     ``id`` is the column that identifies the rows, if one of ``names`` was declared to do so.
+    Numbers in ``dates`` are dates such as 20250403.
     """
     n_rows = table.n_rows
     chosen = _sampled_rows(n_rows, len(names), seed)
@@ -187,13 +189,18 @@ def gather(
         first, last = np.searchsorted(chosen, (start, stop))
         sampled = chosen[first:last] - start
         for name, tally in tallies.items():
-            tally.add(batch[name], sampled, na)
+            tally.add(dates_as_text(batch[name], dates), sampled, na)
         if hashes is not None:
             whole_rows = Columns(tuple(batch[name] for name in hashed), batch.n_rows)
             hashes[start:stop] = row_hashes(whole_rows)
             sample.append(whole_rows.take(sampled))
         report_progress(stop, n_rows)
     return Gathered(n_rows, tallies, hashes, sample)
+
+
+def dates_as_text(column: Column, dates: Collection[str]) -> Column:
+    """Return dates that are stored as numbers as text, which is read in the encoder's formats."""
+    return as_category(column) if column.kind == "number" and column.name in dates else column
 
 
 def _sampled_rows(n_rows: int, n_columns: int, seed: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 Ids drawn at random, such as those of customers in a table of orders, repeat by chance. Those that
 number rows do not: their values lie close together, and far fewer are equal than chance would make.
+A column that the user declares to identify the rows needs no such evidence.
 """
 
 import re
@@ -28,21 +29,27 @@ LONGEST = 15
 DIGITS = re.compile(r"\d+", re.ASCII)
 
 
-def repeated_ids(tally: ColumnTally) -> list[Suspect]:
-    """Return the repeated ids of a column that is an identifier by its name or by declaration."""
+def repeated_ids(tally: ColumnTally, is_declared: bool = False) -> list[Suspect]:
+    """Return the repeated ids of a column that is an identifier by its name or by declaration.
+
+    Ids that are declared to identify the rows may be random: repeats are few, and that is all.
+    """
     if tally.ids and tally.whole:
         numbers, counts = np.unique(np.concatenate(tally.ids), return_counts=True)
         found = Suspect("repeated_id", tally.name, 0.85, tuple(numbers[counts > 1].tolist()))
     elif tally.levels:
         levels, counts = list(tally.levels), np.array(list(tally.levels.values()))
         numbers, is_id = _numbers_in(levels, counts)
+        if is_declared and not numbers.size:
+            is_id = np.ones(len(levels), dtype=bool)
         texts = frozenset(levels[k] for k in np.flatnonzero(is_id & (counts > 1)))
         counts = counts[is_id]
         found = Suspect("repeated_id", tally.name, 0.85, texts=texts, of="category")
     else:
         return []
     n_ids = int((counts > 1).sum())
-    return [replace(found, usual_count=n_ids)] if n_ids and _are_numbered(numbers, counts) else []
+    are_ids = _are_few(counts) and (is_declared or _are_numbered(numbers, counts))
+    return [replace(found, usual_count=n_ids)] if n_ids and are_ids else []
 
 
 def _numbers_in(levels: Sequence[str], counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -94,13 +101,19 @@ def _size_of_range(numbers: np.ndarray) -> float:
     return 1.0 + float(gaps[: gaps.size - max(1, int(GAP_SHARE * gaps.size))].sum())
 
 
-def _are_numbered(numbers: np.ndarray, counts: np.ndarray) -> bool:
-    """Whether hardly any of the numbers is repeated, and far fewer than chance would repeat."""
+def _are_few(counts: np.ndarray) -> bool:
+    """Whether hardly any of enough ids is repeated."""
     n_cells = int(counts.sum())
-    if not numbers.size or n_cells < LEAST_CELLS:
-        return False
     n_repeated = n_cells - counts.size
+    return n_cells >= LEAST_CELLS and n_repeated <= max(1, REPEATED_SHARE * n_cells)
+
+
+def _are_numbered(numbers: np.ndarray, counts: np.ndarray) -> bool:
+    """Whether far fewer of the numbers are repeated than chance would repeat."""
+    if not numbers.size:
+        return False
+    n_cells = int(counts.sum())
     # Expected number of equal pairs, if the ids were drawn at random from their range.
     by_chance = n_cells * (n_cells - 1) / 2 / _size_of_range(numbers)
     n_pairs = float((counts * (counts - 1.0)).sum() / 2)
-    return n_repeated <= max(1, REPEATED_SHARE * n_cells) and SURPRISE * n_pairs < by_chance
+    return SURPRISE * n_pairs < by_chance

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from odefs.tables.checks.facts import NumberFacts
-from odefs.tables.checks.gather import Gathered, cell_hashes
+from odefs.tables.checks.gather import Gathered, cell_hashes, dates_as_text
 from odefs.tables.checks.record import Cell, Suspect, ValueCheck
 from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.missing import without_words
@@ -62,16 +62,21 @@ class Located:
         )
 
 
-def locate(table: Table, suspects: Sequence[Suspect], na: Collection[str] = ()) -> list[Located]:
+def locate(
+    table: Table,
+    suspects: Sequence[Suspect],
+    na: Collection[str] = (),
+    dates: Collection[str] = (),
+) -> list[Located]:
     """Find the cells of all suspects; those of text columns are compared as text.
 
-    Cells with a value in ``na`` are missing.
+    Cells with a value in ``na`` are missing; numbers in ``dates`` are dates.
     """
     located = [Located(suspect) for suspect in suspects]
     names = list(dict.fromkeys(suspect.column for suspect in suspects))
     if names:
         for start, batch in table.column_batches(names):
-            read = {name: without_words(batch[name], na) for name in names}
+            read = {name: without_words(dates_as_text(batch[name], dates), na) for name in names}
             for one in located:
                 one.add(read[one.suspect.column], start)
     return [one for one in located if one.count]

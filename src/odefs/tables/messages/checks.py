@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from odefs.tables.messages.values import count, first_of, span, value, without_controls
+from odefs.tables.notes import COMPACT_DATES
 from odefs.tables.readers.error_messages import missing_option
 
 if TYPE_CHECKING:
@@ -140,16 +141,25 @@ def _number_in_text(check: "ValueCheck") -> str:
 
 
 def _text_in_numbers(check: "ValueCheck") -> str:
-    cells = _cells(check, "cell is text", "cells are text")
+    # Cells of compact dates may be numbers, such as 0.
+    what = "not a date" if check.usual[0] == COMPACT_DATES else "text"
+    cells = _cells(check, f"cell is {what}", f"cells are {what}")
     counts = "counts" if check.count == 1 else "count"
     return f"{cells} among {check.usual[0]} and {counts} as missing ({_quoted(check)})"
 
 
 def _repeated_id(check: "ValueCheck") -> str:
     if check.usual_count > 1:
-        return f"{count(check.usual_count)} ids occur more than once ({_quoted(check)})"
+        return f"{count(check.usual_count)} ids occur more than once ({_ids(check)})"
     times = "twice" if check.count == 2 else f"{check.count:,} times"
-    return f"1 id occurs {times} ({_quoted(check)})"
+    return f"1 id occurs {times} ({_ids(check)})"
+
+
+def _ids(check: "ValueCheck") -> str:
+    """Numbers without separators, as the table has them."""
+    cells = dict.fromkeys(check.values)
+    texts = [f"{cell:.0f}" if isinstance(cell, float) else repr(cell) for cell in cells]
+    return first_of(texts, SHOWN_VALUES)
 
 
 def _copied_row(check: "ValueCheck") -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from odefs.tables.messages.values import count, first_of
 from odefs.tables.notes import Note, NoteKind
+from odefs.tables.readers.error_messages import has_option, reading_advice
 
 NAMED_UNITS = 4
 NAMED_SHEETS = 5
@@ -58,15 +59,16 @@ def _sheet_rows(note: Note) -> str:
 def _other_tables(note: Note) -> str:
     others = "another table" if note.count == 1 else f"{note.count} other tables"
     if not note.details:
-        return f"the sheet has {others}; --header-row N reads the one whose header is in row N"
+        how = "--header-row N reads the one whose header is in row N"
+        return f"the sheet has {others}; {reading_advice(how, 'to use another one')}"
     how = " or ".join(f"--range {cells}" for cells in note.details[:NAMED_UNITS])
+    how = reading_advice(how, "to use another one")
     return f"the largest table of the sheet was read; it has {others}: {how}"
 
 
 def _other_sheets(note: Note) -> str:
-    return (
-        f"also in this file: {first_of(note.details, NAMED_SHEETS)} (--sheet NAME or --sheet all)"
-    )
+    how = " (--sheet NAME or --sheet all)" if has_option("sheet") else ""
+    return f"also in this file: {first_of(note.details, NAMED_SHEETS)}{how}"
 
 
 def _later_sheet(note: Note) -> str:

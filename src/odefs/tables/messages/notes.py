@@ -22,7 +22,12 @@ from odefs.tables.notes import (
     Note,
     NoteKind,
 )
-from odefs.tables.readers.error_messages import list_option, missing_option, option
+from odefs.tables.readers.error_messages import (
+    list_option,
+    missing_option,
+    option,
+    reading_advice,
+)
 
 NAMED_COLUMNS = 3
 ONE_VALUE = ", one value elsewhere; if empty means no, write a value such as N there"
@@ -243,11 +248,14 @@ NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "encoding": lambda note: f"read as {note.value} text",
     "not_utf8": lambda note: f"read as {note.value} text because it is not valid UTF-8",
     "header_like_data": lambda note: (
-        "the first line looks like data but was used as column names; --no-header reads it as a row"
+        "the first line looks like data but was used as column names; "
+        + reading_advice("--no-header reads it as a row", "to read it as a row")
     ),
     "header_is_row": lambda note: (
         "the first line looks like data and was read as a row, so columns are named by number; "
-        f"--header-row {note.line} uses it as column names"
+        + reading_advice(
+            f"--header-row {note.line} uses it as column names", "to use it as column names"
+        )
     ),
     "unnamed_columns": lambda note: (
         f"columns without a name are named by position: {first_of(note.columns, NAMED_COLUMNS)}"

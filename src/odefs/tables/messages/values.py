@@ -4,7 +4,8 @@ import math
 import re
 import shlex
 from collections.abc import Sequence
-from datetime import datetime, time, timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from odefs.tables.columns import DURATION, SECONDS_PER_DAY
@@ -167,9 +168,12 @@ def _time(seconds: float, context: Sequence[Any], zone: str) -> str:
     if not zone and all(0 <= second < SECONDS_PER_DAY for second in (seconds, *context)):
         return f"{int(seconds) // 3600:02d}:{int(seconds) % 3600 // 60:02d}"
     own, mark = zone_named(zone)
-    try:
-        when = datetime.fromtimestamp(seconds, own)
-    except (OverflowError, ValueError, OSError):
+    # In its zone, the last day of the year 9999 may be in the next one.
+    for at, shown in ((own, mark), (UTC, " UTC" if zone else "")):
+        with suppress(OverflowError, ValueError, OSError):
+            when, mark = datetime.fromtimestamp(seconds, at), shown
+            break
+    else:
         return f"{seconds:.6g} s"
     is_day = when.time() == time() and not mark
     return f"{when:%Y-%m-%d}" if is_day else f"{when:%Y-%m-%d %H:%M}{mark}"

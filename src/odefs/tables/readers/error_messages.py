@@ -67,6 +67,17 @@ def has_option(name: str) -> bool:
     return not _is_python.get() or name in ("table", "query")
 
 
+def reading_advice(typed: str, purpose: str = "") -> str:
+    """Return how to read a file otherwise: with an option (``typed``), or in Python as a frame.
+
+    ``purpose`` begins the advice for Python, such as "to read it as a row".
+    """
+    if not _is_python.get():
+        return typed
+    start = f"{purpose}, " if purpose else ""
+    return f"{start}read the file with pandas or polars and pass the frame"
+
+
 def chosen_name(names: Sequence[str], wanted: str | None, source: str, where: str) -> str:
     """Return the wanted table, or the only one; raise with a list of the names otherwise.
 

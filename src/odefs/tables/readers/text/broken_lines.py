@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from odefs.tables.readers.compression import beginning
+from odefs.tables.readers.error_messages import reading_advice
 from odefs.tables.readers.layout.cells import is_value
 from odefs.tables.readers.text.dialect import (
     HEAD_BYTES,
@@ -17,9 +18,6 @@ from odefs.tables.readers.text.dialect import (
     opened,
 )
 
-QUOTE_INSIDE = (
-    "has a quote inside a field: write the quote twice, or set the delimiter with --delimiter"
-)
 SHOWN = 60
 """Characters of a malformed line that are shown."""
 AGREEMENT = 0.9
@@ -44,10 +42,12 @@ def broken_line(
     )
     remedy = _skipping(source, dialect) if may_skip else None
     if remedy is not None:
-        return f"{found}: if the first line is not part of the table, read it with {remedy}"
+        how = reading_advice(f"read it with {remedy}")
+        return f"{found}: if the first line is not part of the table, {how}"
     other = _other_separator(source, dialect)
     if other is not None:
-        return f"{found}: set the delimiter with --delimiter {other}"
+        how = f"set the delimiter with --delimiter {other}"
+        return f"{found}: {reading_advice(how, f'to use the delimiter {other}')}"
     shown = f": {fault.shown}" if shows_line else ""
     return (
         f"{found}{shown}; if one of its fields contains {dialect.separator!r}, put that field in "
@@ -82,7 +82,7 @@ def _first_fault(text: io.TextIOWrapper, dialect: Dialect) -> str | _LongLine | 
         except csv.Error as error:
             if "unexpected end" in str(error):
                 return f"a quote opened in line {begin} is never closed: remove or close it"
-            return f"line {reader.line_num} {QUOTE_INSIDE}"
+            return f"line {reader.line_num} {_quote_inside()}"
         if row is None:
             return None
         header = header or row
@@ -91,7 +91,12 @@ def _first_fault(text: io.TextIOWrapper, dialect: Dialect) -> str | _LongLine | 
         # The csv module accepts ``x"y`` even in strict mode; polars refuses the file, because it
         # takes every quote into account when it looks for the ends of rows.
         if begin == reader.line_num and last[0].count('"') % 2:
-            return f"line {begin} {QUOTE_INSIDE}"
+            return f"line {begin} {_quote_inside()}"
+
+
+def _quote_inside() -> str:
+    how = reading_advice("set the delimiter with --delimiter", "to use another delimiter")
+    return f"has a quote inside a field: write the quote twice, or {how}"
 
 
 def _skipping(source: Path | bytes, dialect: Dialect) -> str | None:
@@ -103,8 +108,11 @@ def _skipping(source: Path | bytes, dialect: Dialect) -> str | None:
         n_skipped = reader.line_num
         names = next(filled, [])
         widths = set(map(len, filled))
-    # A first line of names alone is the header of a broken table, such as one with decimal commas.
-    if widths != {len(names)} or len(names) == len(first) or not any(map(is_value, first)):
+    # A first line of names alone is the header of a broken table, such as one with decimal commas,
+    # which make two fields of one.
+    is_title = len(first) == 1 and len(names) > 2 * len(first)
+    is_above = is_title or any(map(is_value, first))
+    if widths != {len(names)} or len(names) == len(first) or not is_above:
         return None
     headless = any(map(is_value, names)) or not dialect.header
     return f"--skip-rows {n_skipped}{' --no-header' if headless else ''}"

@@ -38,6 +38,8 @@ polars, which would show them doubled, as in the file."""
 FEWEST_ROWS, NUMERIC, INSIDE = 10, 0.9, 0.75
 """A first line is read as a row if there are enough rows below, columns with a number in it have
 this share of numbers, and this share of its numbers lies between those below."""
+MANY_NUMBERS = 5
+"""Integers of a first line that are hardly all names."""
 LONG_SERIES = 4
 """Steps in one direction that the numbers of a row hardly have by chance."""
 _NUMBER = re.compile(r"^\s*[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?\s*$", re.ASCII)
@@ -176,7 +178,17 @@ def is_row(source: Path | bytes, dialect: Dialect, header: Header, named: Collec
     are_all = len(numbers) == len(header.given)
     if len(below) < FEWEST_ROWS or (are_all and _is_scale(list(numbers.values()))):
         return False
-    return _are_like_columns(numbers, below)
+    return _is_distinctive(header.given, numbers) and _are_like_columns(numbers, below)
+
+
+def _is_distinctive(given: Sequence[str], numbers: Mapping[int, float]) -> bool:
+    """Whether the first line has what names hardly have: text, fractions, repeats, many numbers.
+
+    Its text occurs in the rows (``may_be_data``). A few integers may be sizes or distances.
+    """
+    has_text = len(numbers) < len(given)
+    has_fraction = any(not number.is_integer() for number in numbers.values())
+    return has_text or has_fraction or len(set(given)) < len(given) or len(numbers) >= MANY_NUMBERS
 
 
 def _are_like_columns(numbers: Mapping[int, float], rows: Sequence[Sequence[str]]) -> bool:
