@@ -151,6 +151,7 @@ print("column 7 is treated as noise:", 7 in model.noise_columns_)
 
 # %%
 # Column 7 is treated as noise: it counts little within its training range, and in full beyond
-# it. Still, it is one of 30 columns: a drift of one column alone hardly changes the share of
-# flagged rows. ``odefs score`` and ``odefs check`` therefore compare each column with training:
-# values outside the training range, shifted values, new categories and missing values.
+# it. Still, it is one of 30 columns: a drift of 3 hardly changes the share of flagged rows, and
+# even one of 6 leaves most rows unflagged. ``odefs score`` and ``odefs check`` therefore compare
+# each column with training: values outside the training range, shifted values, new categories and
+# missing values.
