@@ -14,7 +14,7 @@ separated. The gain is the distance of the highest hundredth from the rest, in s
 of the rest, relative to the same on all columns. A subset of higher contrast widens the whole
 distribution including its tail, so only what exceeds the square of the contrast counts. Components
 look for columns on which their examples stand out, which exist by chance in any table of many
-columns. Where only the tail speaks for the subsets, it is therefore measured again, on rows that
+columns. Where only the tail supports the subsets, it is therefore measured again, on rows that
 they have not learned from (:mod:`odefs.ensemble.held_out`), and the smaller gain counts.
 
 **Known outliers**, if any, can raise the trust but not lower it: components that learned from one
