@@ -37,6 +37,7 @@ from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.flagging import require_one_rule
 from odefs.tables.model_files import save_detection
 from odefs.tables.readers.error_messages import names_arguments
+from odefs.tables.result_rows import rows_of_results
 from odefs.tables.table import Table, table_of
 from odefs.tables.writers.columns import reason_cells
 
@@ -144,13 +145,20 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
             "reasons": [texts[row] for row in rows.tolist()],
         }
 
+    def numbers(self, rows: object) -> np.ndarray:
+        """Row numbers of what was named; also those of a frame of :meth:`top`."""
+        is_frame = library_of(rows) is not None
+        return rows_of_results(self, rows, self.index) if is_frame else super().numbers(rows)
+
     def explain(self, rows: object = None) -> Explanation:
         """Contributions of the table's columns to the scores of rows.
 
         Parameters
         ----------
-        rows : int, str, or array-like of int, bool or str, optional
-            As in :meth:`reasons`; by default the flagged rows, in the order of their scores.
+        rows : int, str, or array-like of int, bool or str, or data frame, optional
+            As in :meth:`reasons`; by default the flagged rows, in the order of their scores. A
+            frame of :meth:`top` or :meth:`to_frame` stands for its rows:
+            ``found.explain(found.top(3))``.
         """
         return replace(super().explain(rows), library=self.library)
 

@@ -233,6 +233,44 @@ def test_numbers_of_the_top_rows_name_these_rows(convert):
     assert list(found.explain(top).row_names) == [90, 40, 17]
 
 
+def with_ids(frame):
+    return frame.with_columns(id=np.arange(1, len(frame) + 1)[::-1])
+
+
+@pytest.mark.parametrize(
+    ("table", "options"),
+    [
+        (numbered(), {}),
+        (numbered().to_arrow(), {}),
+        (np.asarray(numbered()), {}),
+        (numbered().to_pandas(), {}),
+        (numbered().to_pandas().iloc[::-1], {}),
+        (with_ids(numbered()), {"id": "id"}),
+        (with_ids(numbered()).to_pandas(), {"id": "id"}),
+    ],
+    ids=["polars", "pyarrow", "array", "pandas", "reversed index", "integer ids", "pandas ids"],
+)
+def test_a_frame_of_results_stands_for_its_rows(table, options):
+    found = odefs.detect(table, **options, **FAST)
+    top = found.top(3)
+    assert [row[0].value for row in found.explain(top).reasons()] == [80, 70, 60]
+    assert found.reasons(top) == found.reasons(found.order[:3])
+    every = found.to_frame()
+    assert found.numbers(every).tolist() == list(range(200))
+
+
+def test_a_frame_that_names_no_row_or_several_is_refused():
+    found = odefs.detect(numbered(), **FAST)
+    with pytest.raises(ValueError, match="begins with 'row'"):
+        found.explain(numbered().head(3))
+    with pytest.raises(ValueError, match="no row is called 400"):
+        found.explain(found.top(3).with_columns(row=pl.lit(400)))
+    twice = pd.concat([numbered().to_pandas().iloc[:100]] * 2)
+    found = odefs.detect(twice, **FAST)
+    with pytest.raises(ValueError, match="2 rows are called"):
+        found.explain(found.top(3))
+
+
 def test_one_row_is_explained_without_listing_or_sorting_all():
     found = odefs.detect(numbered(), **FAST)
     assert shown_names(found) == ("row", range(1, 201))

@@ -177,8 +177,9 @@ class TableDetection:
             Integers are always row numbers from 0 (negative ones are refused), booleans a mask with
             one value per row, such as :attr:`is_outlier`. Text names rows by the id column, or
             without one by the labels of a pandas index; a label of several rows is refused. A
-            boolean Series of pandas must have the index of the frame or the default one. By default
-            the flagged rows, in the order of their scores.
+            boolean Series of pandas must have the index of the frame or the default one. A frame of
+            ``top`` or ``to_frame`` stands for its rows. By default the flagged rows, in the order
+            of their scores.
         k : int
             The most reasons for a row.
 
