@@ -11,7 +11,8 @@ form a cluster of their own shape the relations instead of breaking them; where 
 another detector is the better choice.
 
 A missing cell breaks no relation: it takes the value that fits the other cells of its row best, and
-the distance is then that in the observed columns alone.
+the distance is then that in the observed columns alone. Nor does it weaken the relation that is
+learned (:mod:`odefs.detectors.missing_relations`).
 
 Columns with weights count as ``sqrt(w_k) z_k``. A score is split over the columns in proportion to
 ``max(0, z_k (P z)_k)``: the columns of a broken relation raise the distance, others may lower it.
@@ -23,6 +24,7 @@ from typing import ClassVar
 import numpy as np
 
 from odefs.detectors.base import Detector, row_sums
+from odefs.detectors.missing_relations import expected_correlations
 from odefs.kernels.chunking import row_blocks
 from odefs.system.threads import one_blas_thread
 
@@ -161,8 +163,8 @@ def fit_relations(
 ) -> RelationsState:
     """Weighted means, standard deviations and shrunk inverse correlations of some rows.
 
-    Missing cells count as means. Standard deviations are not below ``least_std``, and 1 for
-    constant columns.
+    Means and standard deviations are those of the observed cells. Standard deviations are not below
+    ``least_std``, and 1 for constant columns.
     """
     seen = ~np.isnan(rows)
     cells = seen * weights[:, None]
@@ -179,11 +181,17 @@ def fit_relations(
     std = np.maximum(std, least_std)
     if n_rows < FEWEST_ROWS:
         return RelationsState(mean, std, np.eye(n_columns))
-    shrunk = (z * weights[:, None]).T @ z / n_rows
     share = float(np.clip((n_columns / n_rows) ** 2, SMALLEST_SHRINKAGE, 1.0))
-    shrunk *= 1 - share
-    shrunk[np.diag_indices(n_columns)] = 1.0  # Also for constant columns.
-    return RelationsState(mean, std, np.linalg.inv(shrunk))
+
+    def inverse(correlations: np.ndarray) -> np.ndarray:
+        shrunk = correlations * (1 - share)
+        shrunk[np.diag_indices(n_columns)] = 1.0  # Also for constant columns.
+        return np.linalg.inv(shrunk)
+
+    found = None if seen.all() else expected_correlations(z, ~seen, weights, inverse)
+    # In wide tables nearly every row may have missing cells: they count as means there.
+    correlations = (z * weights[:, None]).T @ z / n_rows if found is None else found
+    return RelationsState(mean, std, inverse(correlations))
 
 
 def explained_shares(state: RelationsState, n_rows: int) -> np.ndarray:
