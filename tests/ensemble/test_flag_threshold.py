@@ -224,3 +224,43 @@ def test_one_huge_score_hides_no_others():
     rng = np.random.default_rng(0)
     scores = np.r_[rng.lognormal(sigma=0.1, size=1000), 3.0, 3.1, 1e6]
     assert (scores > tail_threshold(scores, 1.0)).sum() in (3, 4)
+
+
+def with_rows_above(factors):
+    """Ordinary scores, and rows at these multiples of the threshold."""
+    ordinary = np.sort(bulk(3000, scale=0.1))[:-15]
+    scores = ordinary
+    for _ in range(50):  # The threshold depends a little on the rows above.
+        threshold = tail_threshold(np.append(ordinary, np.full(len(factors), 9.0)), 1)
+        scores = np.append(ordinary, threshold * np.asarray(factors))
+    return scores
+
+
+@pytest.mark.parametrize("below", [[], [1.01], [1.005, 1.01]])
+def test_a_tie_is_not_flagged_whatever_lies_between(below):
+    scores = with_rows_above([*below, *[1.03] * 60])
+    assert np.count_nonzero(scores > tail_threshold(scores, 1)) == 0
+
+
+@pytest.mark.parametrize("expected", [0.05, 0.3])
+def test_single_rows_are_no_tie_with_a_fraction(expected):
+    scores = bulk(40_000)
+    scores[:40] *= np.linspace(2, 12, 40)
+    threshold = tail_threshold(scores, expected)
+    assert 0 < np.count_nonzero((scores > threshold) & (scores < 1.05 * threshold))
+
+
+@pytest.mark.parametrize("n_equal", [60, 2900])
+def test_a_threshold_lies_between_scores(n_equal):
+    """Other processors and ONNX give a score other last digits."""
+    scores = with_rows_above([1.03] * 60)
+    scores[: n_equal - 60] = scores.max()
+    threshold = tail_threshold(scores, 1)
+    assert np.abs(scores / threshold - 1).min() > 1e-5
+
+
+@pytest.mark.parametrize(("highest", "n_flagged"), [([12, 12.05], 2), ([12, 12.05, 14], 1)])
+def test_rows_that_score_nearly_alike_are_not_divided(highest, n_flagged):
+    ordinary = np.minimum(bulk(1500, shape=1.8, scale=0.5), 5)
+    threshold = tail_threshold(np.append(ordinary, highest), 1)
+    assert np.count_nonzero(np.asarray(highest) > threshold) == n_flagged

@@ -46,8 +46,20 @@ TIE_MARGIN = 0.05
 In a table of few values many rows are equal, and a step between two such groups is not a tail.
 """
 
+TWINS = 0.005, 10.0
+"""Rows are not divided by the threshold if their scores differ by at most this share, and the next
+score is this number of times as far away.
+"""
+
 ROUNDING = 1e-6
 """Scores whose relative difference is smaller count as equal."""
+
+CLEARANCE = 1e-3
+"""Relative distance of a threshold from a score that is not flagged, or half the way to the next.
+
+A threshold equal to a score would flag it wherever the last digits of scores differ, as those of
+other processors and of an ONNX graph do.
+"""
 
 PRIOR_ROWS = 1000
 """The shape is averaged with 1, which counts as much as this number of rows."""
@@ -73,13 +85,15 @@ def tail_threshold(scores: np.ndarray, max_false_flags: float) -> float | None:
         return None
     highest = _below_highest(scores, count, int(max_false_flags))
     bulk = _bulk(scores, count)
+    if bulk is None and highest == math.inf:
+        return _just_above(scores, percentile_of_known(scores, count, 100.0))
     if bulk is None:
-        return highest if highest < math.inf else percentile_of_known(scores, count, 100.0)
+        return highest
     threshold = bulk.exceeded_by(max_false_flags)
     # Where the highest scores equal the bulk up to rounding, none of them stands out: the highest
     # scores then do not limit the threshold.
     limited = min(threshold, highest) if highest > bulk.upper * (1 + ROUNDING) else threshold
-    return _above_ties(scores, limited, int(TIES * max_false_flags))
+    return _above_ties(scores, limited, max(TIES, int(TIES * max_false_flags)))
 
 
 @dataclass(frozen=True)
@@ -165,8 +179,15 @@ def _below_highest(scores: np.ndarray, count: int, k: int) -> float:
         return math.inf
     # One more than may be flagged: the score below the tie is needed to set the threshold between.
     top = _highest(scores, TIES * k + 1)
-    reaching = int(np.count_nonzero(top >= top[k - 1]))
-    return float(top[k - 1] + top[reaching]) / 2 if reaching < top.size else math.inf
+    reaching = int(np.count_nonzero(top >= top[k - 1] * (1 - ROUNDING)))
+    if reaching == top.size:
+        return math.inf
+    nearly, times = TWINS
+    for last in range(reaching, top.size - 1):
+        distance, gap = top[k - 1] - top[last], top[last] - top[last + 1]
+        if distance <= nearly * top[k - 1] and gap >= times * distance:
+            reaching = last + 1
+    return float(top[reaching - 1] + top[reaching]) / 2
 
 
 def _above_ties(scores: np.ndarray, threshold: float, most: int) -> float:
@@ -174,12 +195,20 @@ def _above_ties(scores: np.ndarray, threshold: float, most: int) -> float:
     limit = threshold * (1 + TIE_MARGIN)
     parts = [np.asarray(scores[part]) for part in row_blocks(scores.size, ROWS_AT_ONCE)]
     near = np.sort(np.concatenate([part[(part > threshold) & (part <= limit)] for part in parts]))
-    while near.size > most:
-        tied = int(np.searchsorted(near, near[0] * (1 + ROUNDING), side="right"))
-        if tied <= most:
-            break
-        threshold, near = float(near[tied - 1]), near[tied:]
-    return threshold
+    start, tie = 0, None
+    while near.size - start > most:
+        stop = int(np.searchsorted(near, near[start] * (1 + ROUNDING), side="right"))
+        if stop - start > most:
+            tie = float(near[stop - 1])
+        start = stop
+    return threshold if tie is None else _just_above(scores, tie)
+
+
+def _just_above(scores: np.ndarray, score: float) -> float:
+    """Return a threshold that separates a score from the next higher one."""
+    parts = [np.asarray(scores[part]) for part in row_blocks(scores.size, ROWS_AT_ONCE)]
+    higher = min(float(part[part > score].min(initial=math.inf)) for part in parts)
+    return min(score + (higher - score) / 2, score * (1 + CLEARANCE), sys.float_info.max)
 
 
 def _highest(scores: np.ndarray, size: int) -> np.ndarray:
