@@ -58,8 +58,9 @@ def test_where_every_column_tells_nothing_is_risked():
         lambda rng: rng.random((500, 300)),
         lambda rng: rng.integers(0, 10, (800, 200)).astype(float),
         lambda rng: (rng.random((800, 200)) < 0.5).astype(float),
+        lambda rng: np.repeat(rng.random((400, 300)), 2, axis=0),
     ],
-    ids=["normal", "uniform", "whole", "binary"],
+    ids=["normal", "uniform", "whole", "binary", "every row twice"],
 )
 def test_noise_is_not_trusted(draw):
     """Columns on which some rows stand out by chance say nothing about other rows."""

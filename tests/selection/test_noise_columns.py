@@ -264,6 +264,22 @@ def test_what_known_outliers_share_is_not_damped(rng):
         assert 7 in ODEFS(random_state=0).fit(X, known_outliers=none).noise_columns_
 
 
+@pytest.mark.parametrize("n_columns", [30, 60])
+def test_known_outliers_tell_a_column_from_noise(n_columns):
+    """Nothing else does: without them the table looks like noise alone."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(1000, n_columns))
+        X[:20, 4] += 2.2
+        known = np.arange(10)
+        assert not ODEFS(random_state=0).fit(X).noise_columns_.size
+        found = ODEFS(random_state=0).fit(X, known_outliers=known).noise_columns_
+        assert 4 not in found
+        assert found.size > 0.9 * (n_columns - 1)
+        ordinary = ODEFS(random_state=0).fit(X, known_outliers=known + 500).noise_columns_
+        assert not ordinary.size, "rows that nothing sets apart"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("detector", ["iforest", "tails"])
 def test_detectors_that_do_not_depend_on_scale_have_none(among_noise, detector):

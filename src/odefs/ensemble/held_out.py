@@ -13,6 +13,7 @@ from odefs.ensemble.next_round import next_candidates
 from odefs.ensemble.pilot import AllColumnsScores, PilotSample
 from odefs.ensemble.trainer import ComponentTrainer, components_of
 from odefs.ensemble.trust import tail_gain
+from odefs.kernels.duplicate_rows import row_hashes
 
 FEWEST_KNOWN = 2
 COMPONENTS = 8
@@ -27,6 +28,9 @@ def tail_on_unseen(trainer: ComponentTrainer, pilot: PilotSample, view: AllColum
     have learned from the rows that are tested. ``trainer`` has the candidates of the first round.
     """
     half = trainer.seeds.halves().permutation(pilot.numbers.size) % 2
+    # Equal rows belong to one half: a row would otherwise be tested on what its copy has shown.
+    _, first, group = np.unique(row_hashes(pilot.X), return_index=True, return_inverse=True)
+    half = half[first[group]]
     scores = np.empty(pilot.few.size)
     for fold in range(2):
         own = np.flatnonzero(half == fold)

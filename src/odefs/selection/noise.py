@@ -140,10 +140,13 @@ def noise_columns(
     tailed = (kurtosis > SIGMAS) | (farthest > farthest_by_chance(n_rows))
     clear = (kurtosis > CLEAR_SIGMAS) | (farthest > farthest_by_chance(n_rows * X.shape[1]))
     related, clearly_related = _related((values, squares), (varies, squares_vary), seen, rng, run)
+    apart = clearly_apart = np.zeros(X.shape[1], dtype=bool)
+    if outlying is not None and len(outlying):
+        apart, clearly_apart = _set_apart(outlying, X, seen, spread)
     # If every column looks like noise, there is nothing that noise could blur.
-    if not (varies & (clear | clearly_related)).any():
+    if not (varies & (clear | clearly_related | clearly_apart)).any():
         return np.empty(0, dtype=np.intp)
-    is_noise = varies & ~tailed & ~related & (_counts(seen) >= FEWEST_ROWS)
+    is_noise = varies & ~tailed & ~related & ~apart & (_counts(seen) >= FEWEST_ROWS)
     # An extreme cell makes up most of a column's variance and hides its relations. They are
     # searched again with such cells clipped, but only for columns that would be called noise.
     heavy = np.flatnonzero(varies & (spread**2 > HEAVY_KURTOSIS))
@@ -157,8 +160,6 @@ def noise_columns(
         is_noise[is_noise] = ~_related_within_bounds(
             own, seen[:, is_noise], X[:, heavy], seen[:, heavy], run
         )
-    if outlying is not None and len(outlying):
-        is_noise &= ~_set_apart(outlying, X, seen, spread)
     return np.flatnonzero(is_noise)
 
 
@@ -242,8 +243,10 @@ def _related_within_bounds(
 
 def _set_apart(
     outlying: np.ndarray, X: np.ndarray, seen: np.ndarray, spread: np.ndarray
-) -> np.ndarray:
-    """Columns whose mean, or mean of squares, differs in some rows by more than chance."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Columns whose mean, or mean of squares, differs in some rows by more than chance, and those
+    whose mean differs by more than chance in any of as many columns.
+    """
     count = np.maximum(1, seen.sum(axis=0))
     mean = np.where(seen, X, 0).sum(axis=0, dtype=np.float64) / count
     std = np.sqrt((np.where(seen, X - mean, 0.0) ** 2).sum(axis=0) / count)
@@ -254,7 +257,8 @@ def _set_apart(
     by_squares = np.abs(np.where(known, values**2 - 1, 0.0).sum(axis=0)) / (
         root * np.where(spread > 0, spread, 1.0)
     )
-    return (by_mean > KNOWN_SIGMAS) | (by_squares > KNOWN_SIGMAS_OF_SQUARES)
+    apart = (by_mean > KNOWN_SIGMAS) | (by_squares > KNOWN_SIGMAS_OF_SQUARES)
+    return apart, by_mean > max(KNOWN_SIGMAS, farthest_by_chance(2 * X.shape[1]))
 
 
 def _related(
