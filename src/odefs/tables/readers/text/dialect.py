@@ -129,9 +129,17 @@ def long_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
+def split_lines(text: str) -> list[str]:
+    """Split text into lines as polars does: at ``\\n`` alone, not at other line separators."""
+    # The csv module raises an error at a carriage return outside of quotes; for polars it is part
+    # of the cell.
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", " ")
+    return text.split("\n")
+
+
 def detect_separator(text: str) -> str:
     """Return the delimiter that splits most lines into the same number of fields, at least two."""
-    lines = text.splitlines()[:LINES]
+    lines = split_lines(text)[:LINES]
     best = (0.0, 1, ",")
     for separator in DELIMITERS:
         with long_cells():
@@ -161,14 +169,13 @@ def rows_of(text: io.TextIOWrapper, dialect: Dialect) -> Rows:
     Only ``\\n`` ends a line, other line endings are ordinary characters; a blank line is an empty
     row.
     """
+    return csv.reader(lines_of(text), delimiter=dialect.separator)
+
+
+def lines_of(text: io.TextIOWrapper) -> Iterator[str]:
+    """Yield the lines of a file as :func:`split_lines` does, with their line feeds."""
     text.reconfigure(newline="\n")
-    return csv.reader(_lines(text), delimiter=dialect.separator)
-
-
-def _lines(text: io.TextIOWrapper) -> Iterator[str]:
     for place, line in enumerate(text):
-        # The csv module raises an error at a carriage return outside of quotes; for polars it is
-        # part of the cell.
         line = line.replace("\r\n", "\n").replace("\r", " ")
         yield line if place else line.removeprefix("\ufeff")
 
