@@ -48,6 +48,11 @@ def kept(rng):
     return [f"K{rng.integers(10**6)}", *rng.integers(0, 4000, size=4)]
 
 
+def with_line_separators(rng):
+    """Text with characters that end lines for Python, but not in a file."""
+    return [rng.choice(["a\x85b", "c\u2028d"]), *two_decimals(2)(rng)]
+
+
 def with_text(rng):
     cells = responses(rng)
     return ["<0.1", *cells[1:]] if rng.random() < 0.2 else cells
@@ -79,6 +84,7 @@ def with_missing(rng):
         ("2024-01-01,1.30", trend, ROW),
         ("08:15,51.30,68.70", clocked, ROW),
         ("S77,51.30,68.70,52.02", keyed, NOTED),
+        ("a\x85b,51.30,68.70", with_line_separators, ROW),
         # Headers with years, sizes or dates next to a name.
         ("region,2019,2020,2021,2022", kept, NAMES),
         ("key,100,250,300,1000", kept, NAMES),
@@ -90,7 +96,7 @@ def with_missing(rng):
 def test_a_first_line_is_a_row_if_its_cells_are_like_those_below(first, make, kinds, tmp_path):
     path, rng = tmp_path / "t.csv", np.random.default_rng(0)
     rows = [",".join(map(str, make(rng))) for _ in range(80)]
-    path.write_text("\n".join([first, *rows]) + "\n")
+    path.write_text("\n".join([first, *rows]) + "\n", encoding="utf-8")
     (tmp_path / "work").mkdir()
     for found in (read_in_memory(path), read_in_parts(path, tmp_path / "work")):
         notes = {note.kind for note in found.notes}
