@@ -53,6 +53,10 @@ def with_line_separators(rng):
     return [rng.choice(["a\x85b", "c\u2028d"]), *two_decimals(2)(rng)]
 
 
+def with_line_feeds(rng):
+    return [rng.choice(['"a\nb"', "c"]), *two_decimals(2)(rng)]
+
+
 def with_text(rng):
     cells = responses(rng)
     return ["<0.1", *cells[1:]] if rng.random() < 0.2 else cells
@@ -85,6 +89,7 @@ def with_missing(rng):
         ("08:15,51.30,68.70", clocked, ROW),
         ("S77,51.30,68.70,52.02", keyed, NOTED),
         ("a\x85b,51.30,68.70", with_line_separators, ROW),
+        ('"a\nb",51.30,68.70', with_line_feeds, ROW),
         # Headers with years, sizes or dates next to a name.
         ("region,2019,2020,2021,2022", kept, NAMES),
         ("key,100,250,300,1000", kept, NAMES),

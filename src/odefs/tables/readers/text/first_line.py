@@ -189,7 +189,8 @@ def _rows_below(source: Path | bytes, dialect: Dialect) -> list[list[str]]:
     if len(head) == HEAD_BYTES:
         lines.pop()
     with long_cells():
-        rows = list(csv.reader(lines[:LINES], delimiter=dialect.separator))
+        ended = (f"{line}\n" for line in lines[:LINES])  # cells may have line feeds
+        rows = list(csv.reader(ended, delimiter=dialect.separator))
     return [row for row in rows if row][1:]
 
 
