@@ -26,6 +26,21 @@ READ = {
     "thousands commas": (["1,234", "2,345,678"], "numbers", [1234, 2345678]),
     "thousands blanks": (["1 234,5", "23,0"], "numbers with decimal comma", [1234.5, 23]),
     "thousands apostrophes": (["1'234.5", "23.0"], "numbers", [1234.5, 23]),
+    "Swiss thousands": (
+        ["1\u2019234.50", "23.0", "1\u2019234\u2019567"],
+        "numbers",
+        [1234.5, 23, 1234567],
+    ),
+    "a minus behind": (
+        ["12.50-", "3.00", "1,234.50 -", "0.5- EUR"],
+        "numbers",
+        [-12.5, 3, -1234.5, -0.5],
+    ),
+    "a minus behind decimal commas": (
+        ["12,50-", "3,00", "1.234,50-"],
+        "numbers with decimal comma",
+        [-12.5, 3, -1234.5],
+    ),
     "dollars": (["$1,234.50", "$3.00", "-$2.00", "$-1.00"], "numbers", [1234.5, 3, -2, -1]),
     "euros behind": (["12,50 €", "3,00 €"], "numbers with decimal comma", [12.5, 3]),
     "currency names": (["USD 12.5", "EUR 3"], "numbers", [12.5, 3]),
@@ -167,6 +182,8 @@ def test_is_read(name):
         ["47.5 N", "48.5 N", "49.5 N", "12.5 S"],
         ["7.50 CR", "8.50 CR", "9.50 CR", "3.25 DR"],
         ["1-2", "3-4"],
+        ["1-", "2", "2-", "3-"],
+        ["12.-", "13.-", "14,-"],
         ["(5", "6)"],
     ],
     ids=str,
@@ -340,3 +357,19 @@ def test_a_model_reads_dates_of_eight_digits_as_in_training():
     expected = found.score(frame)
     for day in (pl.Int64, pl.Float64, pl.String):
         assert np.array_equal(found.score(frame.with_columns(frame["day"].cast(day))), expected)
+
+
+def test_a_model_reads_amounts_as_in_training():
+    amounts = np.random.default_rng(0).normal(0, 4000, size=200).round(2)
+    swiss = [f"{amount:,.2f}".replace(",", "\u2019") for amount in amounts]
+    behind = [f"{abs(amount):.2f}{'-' if amount < 0 else ''}" for amount in amounts]
+    plain = pl.DataFrame({"amount": amounts, "x": np.random.default_rng(1).normal(size=200)})
+    for cells in (swiss, behind):
+        frame = plain.with_columns(amount=pl.Series(cells))
+        kinds, found = kinds_of(frame)
+        assert kinds["amount"] == "number"
+        assert not found.left_out
+        usual = odefs.detect(plain, random_state=0)
+        assert np.array_equal(found.scores, usual.scores)
+        assert np.array_equal(usual.score(frame), usual.score(plain))
+        assert np.array_equal(found.score(plain), found.score(frame))

@@ -499,7 +499,7 @@ def test_a_first_line_like_the_rows_below_is_a_row(first, make, is_row, tmp_path
 
 def test_numbers_separated_by_spaces_need_no_header(tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text(lines_of("104.2,97.1,88.0", lambda rng: measured(rng)[:3]).replace(",", " "))
+    path.write_text(lines_of("104.23,97.15,88.07", lambda rng: measured(rng)[:3]).replace(",", " "))
     found = both(path, tmp_path / "work")
     assert (found.columns, len(found.frame)) == (["column 1", "column 2", "column 3"], 41)
     assert {note.kind for note in found.notes} == {"separated_by_spaces", "header_is_row"}

@@ -15,6 +15,7 @@ from odefs.tables.checks.record import Cell, CheckKind, Suspect
 from odefs.tables.columns import Kind
 from odefs.tables.encoder.text_formats import (
     TextFormat,
+    is_missing_value,
     read_levels,
     read_zone,
     recognise,
@@ -58,7 +59,11 @@ class TextFacts:
             return None
         levels = tuple(sorted(tally.levels))
         counts = np.array([tally.levels[level] for level in levels])
-        return cls(tally.name, tally.n_rows, levels, counts, recognise(levels, counts))
+        style = recognise(levels, counts)
+        if style is not None:
+            kept = [k for k, level in enumerate(levels) if not is_missing_value(level)]
+            levels, counts = tuple(levels[k] for k in kept), counts[kept]
+        return cls(tally.name, tally.n_rows, levels, counts, style)
 
     @cached_property
     def n(self) -> int:

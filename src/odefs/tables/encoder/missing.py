@@ -1,13 +1,13 @@
 """Missing cells: words that mean "missing", and text that cannot be read as its column's type."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from odefs.exceptions import TableError
 from odefs.tables.columns import LARGE, Column, Kind
-from odefs.tables.encoder.text_formats import is_missing_word
+from odefs.tables.encoder.text_formats import is_missing_value, is_missing_word
 from odefs.tables.messages import KIND_NAMES
 
 MAX_UNREADABLE_SHARE = 0.5
@@ -32,10 +32,19 @@ def without_words(column: Column, words: Collection[str]) -> Column:
 
 def _without_levels(column: Column, words: Collection[str]) -> Column:
     kept = [
-        i
-        for i, level in enumerate(column.levels)
-        if level not in words and not is_missing_word(level)
+        k for k, level in enumerate(column.levels) if not (level in words or is_missing_word(level))
     ]
+    return _with_levels(column, kept)
+
+
+def without_codes(column: Column) -> Column:
+    """Turn the codes for "missing" in text that is read as numbers or dates into missing cells."""
+    kept = [k for k, level in enumerate(column.levels) if not is_missing_value(level)]
+    return _with_levels(column, kept)
+
+
+def _with_levels(column: Column, kept: Sequence[int]) -> Column:
+    """Return a column of categories in which all others are missing."""
     if len(kept) == len(column.levels):
         return column
     place = np.full(len(column.levels) + 1, -1, dtype=np.int32)
@@ -65,6 +74,8 @@ class Lost:
         """Compare the cells of a column before and after reading."""
         # Cells that were missing before reading are not lost by it.
         column = without_words(column, na)
+        if column.kind == "category" and read.kind != "category":
+            column = without_codes(column)
         lost = np.flatnonzero(read.missing & ~column.missing)
         if lost.size and not self.cells:
             self.first = column.at(int(lost[0]))

@@ -14,7 +14,7 @@ import numpy as np
 
 from odefs.exceptions import TableError
 from odefs.tables.columns import LARGE, Column, Kind
-from odefs.tables.encoder.missing import MAX_UNREADABLE_SHARE, without_words
+from odefs.tables.encoder.missing import MAX_UNREADABLE_SHARE, without_codes, without_words
 from odefs.tables.encoder.text_formats import (
     PLAIN,
     TEXT_FORMATS,
@@ -227,8 +227,9 @@ def _recognised(
         return column, "", []
     if style is None:
         return column, "", _half_numbers(column, counts)
+    column = without_codes(column)
     read = _converted(column, style)
-    notes = _reading_notes(column, read, style, int(counts.sum()))
+    notes = _reading_notes(column, read, style, int((~column.missing).sum()))
     return without_words(read, na), style.name, notes
 
 

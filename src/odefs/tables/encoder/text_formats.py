@@ -19,6 +19,8 @@ from odefs.tables.notes import COMPACT_DATES
 from odefs.tables.time_zones import zone_of_texts
 
 MISSING_WORDS = frozenset(["", "na", "n/a", "n.a.", "#n/a", "nan", "null", "-", "--", "?"])
+MISSING_CODES = frozenset([".", "..", "..."])
+"""Missing numbers and dates in files from Stata, SAS and the World Bank; other text may be so."""
 MIN_READABLE_SHARE = 0.9
 """Share of rows that must be readable as numbers (or dates) to convert a column."""
 
@@ -28,14 +30,15 @@ _CURRENCY = r"(?:[$€£¥₹₪₩₽₺₴₫₱฿]|USD|EUR|GBP|CHF|JPY|INR|C
 # Possessive quantifiers (*+) prevent catastrophic backtracking on long runs of spaces.
 _SIGN = re.compile(
     rf"^(?P<open>\()?\s*+(?P<minus>[-+\u2212])?\s*+{_CURRENCY}?\s*+(?P<minus2>[-+\u2212])?"
-    r"(?P<body>[\d.,'\s  ]*\d[.,]?(?:[eE][-+]?\d+)?)\s*+"
+    r"(?P<body>[\d.,'\u2019\s  ]*\d[.,]?(?:[eE][-+]?\d+)?)\s*+(?P<after>[-\u2212])?\s*+"
     rf"(?P<percent>%)?\s*+{_CURRENCY}?\s*+(?P<close>\))?$"
 )
-_COMMA = re.compile(r"^(?:\d{1,3}(?:[.'\s  ]\d{3})+|\d+)?(?:,\d+)?$")
-_POINT = re.compile(r"^(?:\d{1,3}(?:[,'\s  ]\d{3})+|\d*)(?:\.\d*)?(?:[eE][-+]?\d+)?$")
+_COMMA = re.compile(r"^(?:\d{1,3}(?:[.'\u2019\s  ]\d{3})+|\d+)?(?:,\d+)?$")
+_POINT = re.compile(r"^(?:\d{1,3}(?:[,'\u2019\s  ]\d{3})+|\d*)(?:\.\d*)?(?:[eE][-+]?\d+)?$")
+_AMOUNT = re.compile(r"\d[.,]\d+\s*$")
 _SIMPLE = {mark: re.compile(rf"^-?\d+(?:\{mark}\d+)?$") for mark in ".,"}
 _THOUSANDS = re.compile(r"^[1-9]\d{0,2}(?:\.\d{3})+$")
-_MARKS = re.compile(r"['\s  ]")
+_MARKS = re.compile(r"['\u2019\s  ]")
 LEADING_ZERO = re.compile(r"^[-+]?0\d")
 
 _DATE = re.compile(
@@ -63,12 +66,17 @@ def is_missing_word(text: str) -> bool:
     return text.strip().lower() in MISSING_WORDS
 
 
+def is_missing_value(text: str) -> bool:
+    """Whether a cell is missing in a column of numbers or dates."""
+    return is_missing_word(text) or text.strip() in MISSING_CODES
+
+
 def _number(text: str, decimal: str) -> float:
     """Parse a number with the given decimal mark; NaN if it is not a number."""
     if _SIMPLE[decimal].match(text):
         return float(text.replace(",", "."))
     match = _SIGN.match(text.strip())
-    if match is None or (match["open"] is None) != (match["close"] is None):
+    if match is None or not _is_one_sign(match):
         return np.nan
     body = match["body"].strip()
     if not (_COMMA if decimal == "," else _POINT).match(body):
@@ -83,9 +91,20 @@ def _number(text: str, decimal: str) -> float:
     return value / 100 if match["percent"] else value
 
 
+def _is_one_sign(match: re.Match[str]) -> bool:
+    """Whether parentheses are closed, and a minus behind is the only sign of an amount.
+
+    Without decimals or thousands it may be a grade (``2-``) or the start of a range.
+    """
+    if match["after"] is None:
+        return (match["open"] is None) == (match["close"] is None)
+    is_alone = not any(match[name] for name in ("open", "close", "minus", "minus2", "percent"))
+    return is_alone and _AMOUNT.search(match["body"]) is not None
+
+
 def _is_negative(match: re.Match[str]) -> bool:
     """Whether a number is in parentheses, or has a minus before or behind."""
-    minus = match["minus"], match["minus2"]
+    minus = match["minus"], match["minus2"], match["after"]
     return match["open"] is not None or not {"-", "\u2212"}.isdisjoint(minus)
 
 
@@ -210,7 +229,7 @@ def recognise(
     ``counts`` is the number of occurrences of each value. ``is_number`` if the column is known to
     hold numbers.
     """
-    places = [i for i, level in enumerate(levels) if not is_missing_word(level)]
+    places = [i for i, level in enumerate(levels) if not is_missing_value(level)]
     known = [levels[i] for i in places]
     if not known or _are_codes_or_seasons(known):
         return None
@@ -333,9 +352,9 @@ def _number_bodies(levels: Sequence[str]) -> list[str]:
 
 
 def read_levels(levels: Sequence[str], style: TextFormat) -> np.ndarray:
-    """Parse each distinct value; NaN for missing words and unreadable text."""
+    """Parse each distinct value; NaN for missing values and unreadable text."""
     return np.array(
-        [np.nan if is_missing_word(level) else style.read(level) for level in levels],
+        [np.nan if is_missing_value(level) else style.read(level) for level in levels],
         dtype=np.float64,
     )
 
@@ -349,7 +368,7 @@ def read_zone(levels: Sequence[str], read: np.ndarray, style: TextFormat) -> str
 
 def format_details(levels: Sequence[str], style: TextFormat) -> tuple[str, ...]:
     """Return what the text contains besides numbers, as stable keywords."""
-    shown = [level for level in levels if not is_missing_word(level)][:SAMPLE_CELLS]
+    shown = [level for level in levels if not is_missing_value(level)][:SAMPLE_CELLS]
     if style.kind != "number":
         return ()
     extras = []
@@ -359,7 +378,7 @@ def format_details(levels: Sequence[str], style: TextFormat) -> tuple[str, ...]:
     if re.search(_CURRENCY, "\n".join(shown)):
         extras.append("currencies")
     mark = "." if "decimal comma" in style.name else ","
-    grouped = re.compile(rf"\d[{mark}'\s]\d{{3}}(?!\d)")
+    grouped = re.compile(rf"\d[{mark}'\u2019\s]\d{{3}}(?!\d)")
     if any(map(grouped.search, shown)):
         extras.append("thousands_marks")
     return tuple(extras)

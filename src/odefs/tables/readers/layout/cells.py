@@ -27,7 +27,8 @@ ABSENT = frozenset(
 ).union(("?", "#n/a"))
 """Cells that stand for a missing value, in lower case."""
 _NUMBER = re.compile(
-    r"[-+(]?[-+]?\s?[$€£¥]?\s?[-+]?(\d[\d.,'\u00a0\u202f ]*|\.\d+)(e[-+]?\d{1,3})?\s?[%‰€$£¥]?\)?",
+    r"[-+(]?[-+]?\s?[$€£¥]?\s?[-+]?(\d[\d.,'\u2019\u00a0\u202f ]*|\.\d+)(e[-+]?\d{1,3})?"
+    r"\s?[%‰€$£¥]?\)?",
     re.IGNORECASE | re.ASCII,
 )
 _DATE = re.compile(

@@ -14,8 +14,11 @@ from odefs.tables.readers.text.dialect import (
     LINES,
     Dialect,
     detect_separator,
+    lines_of,
     long_cells,
     opened,
+    rows_of,
+    split_lines,
 )
 
 SHOWN = 60
@@ -70,7 +73,7 @@ def _first_fault(text: io.TextIOWrapper, dialect: Dialect) -> str | _LongLine | 
     last = [""]
 
     def lines() -> Iterator[str]:
-        for last[0] in text:
+        for last[0] in lines_of(text):
             yield last[0]
 
     reader = csv.reader(lines(), delimiter=dialect.separator, strict=True)
@@ -102,7 +105,7 @@ def _quote_inside() -> str:
 def _skipping(source: Path | bytes, dialect: Dialect) -> str | None:
     """Return the options with which all lines below the first have the same number of fields."""
     with opened(source, dialect) as text:
-        reader = csv.reader(text, delimiter=dialect.separator)
+        reader = rows_of(text, dialect)
         filled = filter(None, reader)
         first = next(filled, [])
         n_skipped = reader.line_num
@@ -125,7 +128,7 @@ def _other_separator(source: Path | bytes, dialect: Dialect) -> str | None:
     if other == dialect.separator:
         return None
     with long_cells():
-        rows = [row for row in csv.reader(head.splitlines()[:LINES], delimiter=other) if row]
+        rows = [row for row in csv.reader(split_lines(head)[:LINES], delimiter=other) if row]
     width, count = Counter(map(len, rows)).most_common(1)[0] if rows else (1, 0)
     if width < 2 or count < AGREEMENT * len(rows):
         return None

@@ -5,8 +5,9 @@ polars does the reading; the csv module is used to find out what polars would do
 
 import csv
 import io
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ BYTEWISE = ("utf-8", "cp1252", "latin-1")
 HEAD_BYTES = 256 * 1024
 LINES = 200
 LOOKED_AT = 4096
+_DECIMAL_COMMA = re.compile(r"^\s*[-+]?(?:\d{1,3}(?:\.\d{3})+|\d*),\d+\s*$", re.ASCII)
 # ``csv.field_size_limit`` takes a C long, which has 32 bits on Windows.
 LONGEST_CELL = 2**31 - 1
 ALWAYS_CELLS = 8_000_000
@@ -129,21 +131,47 @@ def long_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
+def split_lines(text: str) -> list[str]:
+    """Split text into lines as polars does: at ``\\n`` alone, not at other line separators."""
+    # The csv module raises an error at a carriage return outside of quotes; for polars it is part
+    # of the cell.
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", " ")
+    return text.split("\n")
+
+
 def detect_separator(text: str) -> str:
-    """Return the delimiter that splits most lines into the same number of fields, at least two."""
-    lines = text.splitlines()[:LINES]
-    best = (0.0, 1, ",")
+    """Return the delimiter that splits most lines into the same number of fields, at least two.
+
+    Of two that agree, the other is preferred to the comma if all commas are then decimal.
+    """
+    lines = split_lines(text)[:LINES]
+    best, agreements = (0.0, 1, ","), dict[str, float]()
     for separator in DELIMITERS:
-        with long_cells():
-            widths = Counter(len(row) for row in csv.reader(lines, delimiter=separator) if row)
+        widths = Counter(map(len, _split(lines, separator)))
         if not widths:
             continue
         width, count = widths.most_common(1)[0]
-        agreement = count / sum(widths.values())
         # Rounded, so that a few odd lines do not outweigh the number of fields.
-        if width > 1 and (round(agreement, 2), width) > best[:2]:
-            best = (round(agreement, 2), width, separator)
-    return best[2]
+        agreement = round(count / sum(widths.values()), 2)
+        if width > 1:
+            agreements[separator] = agreement
+            best = max(best, (agreement, width, separator), key=lambda found: found[:2])
+    if best[2] != ",":
+        return best[2]
+    alike = (one for one, share in agreements.items() if one != "," and share >= best[0])
+    return next((one for one in alike if _has_decimal_commas(lines, one)), ",")
+
+
+def _split(lines: Sequence[str], separator: str) -> list[list[str]]:
+    """Split lines into fields, without blank lines."""
+    with long_cells():
+        return [row for row in csv.reader(lines, delimiter=separator) if row]
+
+
+def _has_decimal_commas(lines: Sequence[str], separator: str) -> bool:
+    """Whether all fields with a comma are numbers, if lines are split by another delimiter."""
+    fields = [field for row in _split(lines, separator) for field in row if "," in field]
+    return bool(fields) and all(map(_DECIMAL_COMMA.match, fields))
 
 
 class Rows(Protocol):
@@ -161,14 +189,13 @@ def rows_of(text: io.TextIOWrapper, dialect: Dialect) -> Rows:
     Only ``\\n`` ends a line, other line endings are ordinary characters; a blank line is an empty
     row.
     """
+    return csv.reader(lines_of(text), delimiter=dialect.separator)
+
+
+def lines_of(text: io.TextIOWrapper) -> Iterator[str]:
+    """Yield the lines of a file as :func:`split_lines` does, with their line feeds."""
     text.reconfigure(newline="\n")
-    return csv.reader(_lines(text), delimiter=dialect.separator)
-
-
-def _lines(text: io.TextIOWrapper) -> Iterator[str]:
     for place, line in enumerate(text):
-        # The csv module raises an error at a carriage return outside of quotes; for polars it is
-        # part of the cell.
         line = line.replace("\r\n", "\n").replace("\r", " ")
         yield line if place else line.removeprefix("\ufeff")
 
@@ -203,7 +230,7 @@ def _count_breaks(source: Path | bytes) -> int:
 def short_lines(source: Path | bytes, dialect: Dialect) -> Note | None:
     """Return a note on lines with too few fields, which polars fills silently, or ``None``."""
     with opened(source, dialect) as text:
-        reader = csv.reader(text, delimiter=dialect.separator)
+        reader = rows_of(text, dialect)
         width = len(next((row for row in reader if row), []))
         found = [(reader.line_num, len(row)) for row in reader if 0 < len(row) < width]
     if not found:

@@ -4,6 +4,7 @@ polars and the csv module would read them as a single line.
 """
 
 import io
+import re
 import shutil
 from pathlib import Path
 from typing import BinaryIO
@@ -12,6 +13,7 @@ from odefs.tables.readers.compression import beginning
 from odefs.tables.readers.text.dialect import HEAD_BYTES, text_encoding
 
 COPIED_CHARACTERS = 2**20
+_QUOTED = re.compile(r'"[^"]*+(?:"|$)')
 
 
 def with_line_feeds(source: Path | bytes, target: Path | None = None) -> Path | bytes:
@@ -22,9 +24,7 @@ def with_line_feeds(source: Path | bytes, target: Path | None = None) -> Path | 
     head = beginning(source, HEAD_BYTES)
     encoding = text_encoding(head)
     text = head.decode(encoding, errors="replace")
-    # Where there are line feeds they end the lines: a carriage return belongs to one of them, or
-    # to a cell.
-    if "\n" in text or "\r" not in text.strip():
+    if not _ends_in_returns(text):
         return source
     if target is None:
         out = io.BytesIO()
@@ -33,6 +33,16 @@ def with_line_feeds(source: Path | bytes, target: Path | None = None) -> Path | 
     with open(target, "wb") as file:
         _copy(source, file, encoding)
     return target
+
+
+def _ends_in_returns(text: str) -> bool:
+    """Whether lines end in carriage returns alone.
+
+    Line feeds in quotes belong to cells, as Excel for Mac writes them. Others end lines, and then a
+    carriage return belongs to one of them, or to a cell.
+    """
+    outside = _QUOTED.sub("", text) if "\r" in text and "\n" in text else text
+    return "\r" in outside.strip() and "\n" not in outside
 
 
 def _copy(source: Path | bytes, out: BinaryIO, encoding: str) -> None:

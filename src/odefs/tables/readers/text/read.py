@@ -25,7 +25,7 @@ from odefs.tables.readers.text.dialect import (
     short_lines,
     sniff,
 )
-from odefs.tables.readers.text.header import Header, has_numbered_names, is_row, read_header
+from odefs.tables.readers.text.header import Header, has_numbered_names, read_header
 from odefs.tables.readers.text.line_ends import with_line_feeds
 from odefs.tables.readers.text.padding import without_padding
 from odefs.tables.readers.text.types import TextTypes
@@ -83,7 +83,7 @@ def read_text(
     dialect, header = sniff_checked(source, name, delimiter, has_header, kept_names)
     notes = encoding_notes(dialect)
     may_lack_header = has_header is True and place.header_row is None and not expected
-    if may_lack_header and is_row(source, dialect, header, kept_names):
+    if may_lack_header and header.is_row(kept_names):
         dialect = replace(dialect, header=False)
         header = read_header(source, dialect)
         notes.append(Note("header_is_row", line=header.line))
@@ -97,10 +97,7 @@ def read_text(
         _remove_copies(folder)
     types = _types_of(cells, header, text_columns)
     table, n_restored = _typed(cells, types, header, folder, name)
-    numbers, zeros = (
-        [header.own(column) for column in columns] for columns in (types.numbers, types.zeros)
-    )
-    notes += [*header_notes(header, numbers, text_columns), *zeros_notes(zeros)]
+    notes += [*header.notes, *zeros_notes([header.own(column) for column in types.zeros])]
     notes += [*restored_notes(header, n_restored), *short]
     return TextTable(table, tuple(notes), dialect.header)
 
@@ -296,12 +293,6 @@ def short_notes(source: Path | bytes, dialect: Dialect) -> list[Note]:
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     short = short_lines(source, dialect) if size <= CHECKED_BYTES else None
     return [] if short is None else [short]
-
-
-def header_notes(header: Header, numbers: Sequence[str], text_columns: Sequence[str]) -> list[Note]:
-    """Notes on the names; ``numbers`` are the columns that turned out to be numeric."""
-    is_data = header.may_be_data and set(header.numbers) <= {*numbers, *text_columns}
-    return [*header.notes, *([Note("header_like_data")] if is_data else [])]
 
 
 def raise_parse_error(
