@@ -135,7 +135,7 @@ class _Handler(RequestHandler):
         if name == "state":
             self._send(self.session.state())
         elif name == "" and slash:
-            page, policy = render_page()
+            page, policy = render_review_page()
             self.set_header("Content-Security-Policy", policy)
             self.set_header("Content-Type", "text/html; charset=utf-8")
             self.write(page)
@@ -212,7 +212,7 @@ SHARED_SCRIPTS = ("elements", "axes", "strip")
 
 
 @lru_cache(maxsize=1)
-def render_page() -> tuple[str, str]:
+def render_review_page() -> tuple[str, str]:
     """Return the page and its content security policy."""
     style = template_text("style.css") + _text("review.css")
     shared = [template_text(f"script/{name}.js") for name in SHARED_SCRIPTS]
