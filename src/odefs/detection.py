@@ -38,6 +38,7 @@ from odefs.tables.flagging import require_one_rule
 from odefs.tables.model_files import save_detection
 from odefs.tables.readers.error_messages import names_arguments
 from odefs.tables.result_rows import rows_of_results
+from odefs.tables.row_checks import RowChecks
 from odefs.tables.table import Table, table_of
 from odefs.tables.writers.columns import reason_cells
 
@@ -97,10 +98,13 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
         -------
         data frame
             ``score``, ``rank`` (1 for the most outlying), ``percentile``, ``agreement`` (absent for
-            models without thresholds), ``outlier``, ``kind`` (what flagged rows have in common) and
-            ``reasons``, the last two missing for rows that are not flagged. A pandas frame has the
-            table's index; other frames name the rows first, by the id column or the row number from
-            0, which :meth:`explain` and others take.
+            models without thresholds), ``outlier``, ``kind`` (what flagged rows have in common),
+            ``reasons`` and ``checks``. Kind and reasons are missing for rows that are not flagged.
+            ``checks`` names the cells of a row, flagged or not, that are probably wrong, such as
+            ``age = -1 (negative)``; it is missing for most rows, and absent if
+            ``odefs.detect(checks=False)`` was called. A pandas frame has the table's index; other
+            frames name the rows first, by the id column or the row number from 0, which
+            :meth:`explain` and others take.
         """
         return self._frame(np.arange(self.scores.size), np.flatnonzero(self.is_outlier))
 
@@ -125,6 +129,7 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
             "agreement": None if self.agreement is None else self.agreement[rows],
             "outlier": self.is_outlier[rows],
             **self._why(rows, explained),
+            "checks": self._checks_of(rows, names),
         }
         results = {name: cells for name, cells in results.items() if cells is not None}
         if not has_index or self.named:
@@ -144,6 +149,13 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
             "kind": [kinds.get(row) for row in rows.tolist()],
             "reasons": [texts[row] for row in rows.tolist()],
         }
+
+    def _checks_of(self, rows: np.ndarray, names: Sequence[object]) -> list[str | None] | None:
+        """The values to check of each row; ``None`` if there was no search."""
+        checks = RowChecks.of(self)
+        if checks is None or self.origin is None:
+            return None
+        return checks.of_rows(self.origin, rows, names.__getitem__)
 
     def numbers(self, rows: object) -> np.ndarray:
         """Row numbers of what was named; also those of a frame of :meth:`top`."""

@@ -166,7 +166,7 @@ def test_standard_input_and_output(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(
-        b"transaction,row,line,score,rank,percentile,agreement,outlier,kind,reasons\nT0001,1,2,"
+        b"transaction,row,line,score,rank,percentile,agreement,outlier,kind,reasons,checks\nT0001,1,2,"
     )
     assert len(done.stdout.splitlines()) == 801
     assert list(tmp_path.iterdir()) == []

@@ -61,7 +61,9 @@ def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
     assert (
         (tmp_path / "scores.csv")
         .read_text()
-        .startswith("transaction,row,line,score,rank,percentile,agreement,outlier,kind,reasons\n")
+        .startswith(
+            "transaction,row,line,score,rank,percentile,agreement,outlier,kind,reasons,checks\n"
+        )
     )
     readme = (ROOT / "README.md").read_text()
     example = readme.split("```python\n")[1].split("```")[0]

@@ -75,7 +75,7 @@ def test_rows_beyond_the_report_have_the_same_kinds_in_files(tmp_path):
 def test_saved_rows_have_every_column_of_the_table_and_the_results(found, report):
     frame = pl.read_csv(transactions_path())
     lines = saved(report.drawing)
-    own = ["transaction", "score", "rank", "percentile", "agreement", "kind", "reasons"]
+    own = ["transaction", "score", "rank", "percentile", "agreement", "kind", "reasons", "checks"]
     assert list(lines[0]) == own + [name for name in frame.columns if name != "transaction"]
     by_name = {row["transaction"]: row for row in frame.iter_rows(named=True)}
     top = {row["name"]: row for row in report.summary["top"]}

@@ -257,6 +257,7 @@ def test_json_and_parquet_output(frame, tmp_path):
         "outlier",
         "kind",
         "reasons",
+        "checks",
     ]
     assert scores["rank"].to_list() == scores["score"].rank("min", descending=True).to_list()
     assert (scores["reasons"].is_not_null() == scores["outlier"]).all()

@@ -413,3 +413,27 @@ def test_numbers_are_shown_in_the_unit_of_their_column(unit, cell, bounds):
     assert bounds in messages.sentence(record)
     check = ValueCheck("extreme_value", "margin", 1, values=(2.2,), usual=usual, unit=unit)
     assert bounds in str(check)
+
+
+def test_cells_to_check_are_named_with_what_is_wrong():
+    def text(kind, cell, *usual, of="number"):
+        return messages.checked_cell(ValueCheck(kind, "c", 1, usual=usual, of=of), cell)
+
+    assert text("extreme_value", 999999.0, 0.0, 55.0) == "c = 999999 (far from all others)"
+    assert text("negative", -1.0) == "c = -1 (negative)"
+    assert text("zero", 0.0) == "c = 0 (zero among positive numbers)"
+    assert text("code", "-999", of="category") == "c = -999 (possibly a code for missing)"
+    assert text("early_date", -4877625600.0, of="time") == "c = 1815-06-09 (before 1900)"
+    assert text("spelling", "Phlippines", "Philippines") == (
+        "c = Phlippines (one letter away from 'Philippines')"
+    )
+    assert text("case_or_spaces", "peru ", "Peru") == (
+        "c = 'peru ' (differs from 'Peru' only in letter case or spaces)"
+    )
+    assert text("text_in_numbers", "n/a?", "numbers") == "c = n/a? (text among numbers)"
+    assert text("total_row", "Total") == "c = Total (label of a total)"
+    assert "\n" not in text("text_in_numbers", "a\nb", "numbers")
+    assert len(text("text_in_numbers", "a" * 5000, "numbers")) < 200
+    copies = ValueCheck("copied_row", None, 1)
+    assert messages.checked_row(copies, 17) == "copy of row 17"
+    assert messages.checked_row(copies) == "copy of an earlier row"

@@ -14,7 +14,7 @@ from odefs.tables.displayed_rows import shown_names
 from odefs.tables.messages.reasons import kind
 from odefs.tables.messages.values import HIDDEN
 
-NAMES = ["score", "rank", "percentile", "agreement", "outlier", "kind", "reasons"]
+NAMES = ["score", "rank", "percentile", "agreement", "outlier", "kind", "reasons", "checks"]
 
 
 @pytest.fixture(scope="module")

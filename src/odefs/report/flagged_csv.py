@@ -112,7 +112,10 @@ def _results(
         "agreement": record["agreement"],
         "kind": "" if record["kind"] is None else messages.kind(kinds[record["kind"]]),
         "reasons": "; ".join(map(messages.short_reason, record["reasons"])),
+        "checks": record["checks"],
     }
+    if not detection.checked:
+        del found["checks"]
     if detection.reference is None:
         del found["p_value"]
     if extent.agreement is None:

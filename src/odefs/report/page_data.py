@@ -74,6 +74,7 @@ def _top_row(row: RowRecord) -> dict[str, object]:
         "kind": row["kind"],
         "agreement": row["agreement"],
         "reasons": [messages.sentence(reason, LONGEST_NAME) for reason in row["reasons"]],
+        "checks": None if row["checks"] is None else messages.to_check(row["checks"]),
         "because": [reason["column"] for reason in row["reasons"]],
     }
 

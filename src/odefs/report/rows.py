@@ -10,6 +10,7 @@ from odefs.report.scores import plain
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent
 from odefs.tables.messages.reasons import Cell, ReasonRecord, RowRecord
+from odefs.tables.row_checks import RowChecks
 
 MAX_ROWS, MIN_ROWS = 500, 50
 MAX_CANDIDATES = 20_000
@@ -72,11 +73,26 @@ def collect_rows(
             "count": len(group),
             "twins": [plain(names[twin]) for twin in group[1 : NAMED_TWINS + 1]],
             "reasons": [reason_record(reason, detection.hidden) for reason in found],
+            "checks": text,
         }
-        for row, rank, place, group, found in zip(
-            first, extent.ranks(first), extent.places(first), groups, reasons, strict=True
+        for row, rank, place, group, found, text in zip(
+            first,
+            extent.ranks(first),
+            extent.places(first),
+            groups,
+            reasons,
+            _checks(detection, extent.numbers[first]),
+            strict=True,
         )
     ]
+
+
+def _checks(detection: TableDetection, numbers: np.ndarray) -> list[str | None]:
+    """Return the values to check of rows, with row numbers from 1 as in files."""
+    checks = RowChecks.of(detection)
+    if checks is None or detection.origin is None:
+        return [None] * numbers.size
+    return checks.of_rows(detection.origin, numbers, lambda row: row + 1)
 
 
 def cell(value: object, longest: int = LONGEST_TEXT) -> Cell:

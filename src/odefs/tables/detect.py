@@ -123,7 +123,7 @@ def detect_table(
         seed=seed,
         judged_by=min(table.n_rows, SAMPLE_ROWS),
     )
-    return replace(detection, checks=with_names(to_check, detection, table))
+    return replace(detection, checks=with_names(to_check, detection, table), checked=checks)
 
 
 def takes_missing(model: OutlierModel) -> bool:

@@ -70,6 +70,8 @@ class TableDetection:
     formats: Mapping[str, str] = field(default_factory=dict)
     """Formats of text in columns that had another type in training."""
     checks: list[ValueCheck] = field(default_factory=list)
+    checked: bool = False
+    """Whether the table was searched for values to check."""
     training: TrainingRows | None = None
     """For the rows of another table: those that the model was trained on."""
     origin: Table | None = None

@@ -121,6 +121,7 @@ def _in_parts(
         left_out=found.left_out,
         labels=found.labels,
         checks=found.checks,
+        checked=found.checked,
     )
 
 

@@ -59,7 +59,7 @@ def find_checks(
     with stage("checking values"):
         report_progress(0, 0)
         read = [*used, *counters, *([] if id is None else [id])]
-        dates = {spec.name for spec in encoder.specs_ if spec.style == COMPACT_DATES}
+        dates = dates_in_numbers(encoder)
         gathered = gather(table, read, [*used, *others], encoder.na, seed, id, dates)
         day = _latest_day() if today is None else today
         tallies = gathered.columns.values()
@@ -77,6 +77,11 @@ def find_checks(
     kept = _without_repeats(visible_first, gathered.columns)
     # Stable: equally certain checks are in the order of the columns, hidden ones last.
     return sorted(kept, key=lambda check: -check.certainty)[:MAX_CHECKS]
+
+
+def dates_in_numbers(encoder: ColumnEncoder) -> frozenset[str]:
+    """Return the columns of numbers such as 20250403 that are dates."""
+    return frozenset(spec.name for spec in encoder.specs_ if spec.style == COMPACT_DATES)
 
 
 def _checked_columns(encoder: ColumnEncoder, names: Sequence[str]) -> tuple[list[str], list[str]]:

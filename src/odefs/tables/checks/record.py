@@ -1,7 +1,9 @@
 """Records of the checks: a suspect is described by values, a check also by its rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+import numpy as np
 
 from odefs.tables.columns import Kind
 from odefs.tables.notes import Note
@@ -61,6 +63,10 @@ class ValueCheck:
     zone of times."""
     certainty: float = 0.5
     """Order of the list: how rarely such a value is right."""
+    suspect: "Suspect | None" = field(default=None, repr=False, compare=False)
+    """Finds all cells of the check in some rows; ``None`` for kinds that concern whole rows."""
+    copies: "CopiedRows | None" = field(default=None, repr=False, compare=False)
+    """All rows of the check if it is about copies."""
 
     def __str__(self) -> str:
         from odefs.tables.messages import check_message
@@ -94,3 +100,13 @@ class Suspect:
     usual_count: int = 0
     of: Kind = "number"
     unit: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class CopiedRows:
+    """Rows that repeat an earlier row, by their numbers in the table."""
+
+    rows: np.ndarray
+    """In ascending order."""
+    originals: np.ndarray
+    """The first row that each of them repeats."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from odefs.tables.checks.facts import NumberFacts
 from odefs.tables.checks.gather import Gathered, cell_hashes, dates_as_text
-from odefs.tables.checks.record import Cell, Suspect, ValueCheck
+from odefs.tables.checks.record import Cell, CopiedRows, Suspect, ValueCheck
 from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.table import Table
@@ -38,7 +38,7 @@ class Located:
 
     def add(self, column: Column, start: int) -> None:
         """Search a batch that starts at row ``start``."""
-        found = np.flatnonzero(_matches(column, self.suspect))
+        found = np.flatnonzero(matches(column, self.suspect))
         self.count += found.size
         for row in found[: ROWS_KEPT - len(self.rows)].tolist():
             self.rows.append(start + row)
@@ -59,6 +59,7 @@ class Located:
             of=suspect.of if suspect.texts is None or suspect.of == "time" else "category",
             unit=suspect.unit,
             certainty=suspect.certainty,
+            suspect=suspect,
         )
 
 
@@ -76,24 +77,28 @@ def locate(
     names = list(dict.fromkeys(suspect.column for suspect in suspects))
     if names:
         for start, batch in table.column_batches(names):
-            read = {name: without_words(dates_as_text(batch[name], dates), na) for name in names}
+            read = {name: as_checked(batch[name], na, dates) for name in names}
             for one in located:
                 one.add(read[one.suspect.column], start)
     return [one for one in located if one.count]
 
 
-def _matches(column: Column, suspect: Suspect) -> np.ndarray:
+def as_checked(column: Column, na: Collection[str], dates: Collection[str]) -> Column:
+    """Return a column as the checks compare its cells; arguments as in :func:`locate`."""
+    return without_words(dates_as_text(column, dates), na)
+
+
+def matches(column: Column, suspect: Suspect) -> np.ndarray:
+    """Return which cells of a column, read by :func:`as_checked`, the suspect describes."""
     if suspect.texts is not None:
         is_suspect = [level in suspect.texts for level in column.levels]
         return np.array([*is_suspect, False])[column.category_codes]
     values = column.values
     with np.errstate(invalid="ignore"):
         found = (values < suspect.below) | (values > suspect.above)
-    for number in suspect.excluded:
-        found &= values != number
-    for number in suspect.numbers:
-        found |= values == number
-    return found
+    # Repeated ids may be many numbers.
+    found &= ~np.isin(values, suspect.excluded)
+    return found | np.isin(values, suspect.numbers)
 
 
 def rows_of(checks: Collection[ValueCheck]) -> np.ndarray:
@@ -110,18 +115,30 @@ def copied_rows(gathered: Gathered) -> ValueCheck | None:
     # Stable: of equal rows, the first in the table counts as the original.
     order = np.argsort(hashes, kind="stable")
     repeats = hashes[order[1:]] == hashes[order[:-1]]
-    rows = np.sort(order[1:][repeats])
-    if not 0 < rows.size <= max(1, COPY_SHARE * hashes.size):
+    places = np.flatnonzero(repeats) + 1
+    if not 0 < places.size <= max(1, COPY_SHARE * hashes.size):
         return None
     if _pairs(hashes) < SURPRISE * _coincidences(gathered):
         return None
+    copies = _with_originals(order, places)
+    rows = copies.rows
     return ValueCheck(
         "copied_row",
         None,
         rows.size,
         tuple(rows[:ROWS_KEPT].tolist()),
         certainty=0.7 if rows.size <= 0.005 * hashes.size else 0.55,
+        copies=copies,
     )
+
+
+def _with_originals(order: np.ndarray, places: np.ndarray) -> CopiedRows:
+    """Return the rows at ascending ``places`` of ``order`` and, before each run, its original."""
+    is_first = np.diff(places, prepend=places[0] - 2) > 1
+    originals = order[places[is_first] - 1][np.cumsum(is_first) - 1]
+    rows = order[places]
+    by_row = np.argsort(rows)
+    return CopiedRows(rows[by_row], originals[by_row])
 
 
 def _pairs(hashes: np.ndarray) -> float:

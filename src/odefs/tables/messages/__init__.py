@@ -10,7 +10,10 @@ from odefs.tables.messages.checks import (
     check_cell,
     check_message,
     check_rows,
+    checked_cell,
+    checked_row,
     more_checks,
+    to_check,
 )
 from odefs.tables.messages.notes import convention_message, exclusion_message, note_message
 from odefs.tables.messages.reading import left_out_lines, no_columns, note_lines
@@ -77,6 +80,8 @@ __all__ = [
     "check_cell",
     "check_message",
     "check_rows",
+    "checked_cell",
+    "checked_row",
     "convention_message",
     "count",
     "drift",
@@ -115,6 +120,7 @@ __all__ = [
     "shortened",
     "size",
     "span",
+    "to_check",
     "too_many_flagged",
     "trait",
     "trusted",

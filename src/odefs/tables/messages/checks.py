@@ -3,7 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from odefs.tables.messages.values import count, first_of, span, value, without_controls
+from odefs.tables.messages.values import (
+    count,
+    first_of,
+    shortened,
+    span,
+    value,
+    without_controls,
+)
 from odefs.tables.notes import COMPACT_DATES
 from odefs.tables.readers.error_messages import missing_option
 
@@ -12,6 +19,8 @@ if TYPE_CHECKING:
 
 SHOWN_VALUES = 3
 SHOWN_ROWS = 3
+LONGEST_CELL = 100
+"""Characters of a cell in the text of its row; the middle of a longer one is left out."""
 
 CHECKS_TITLE = "Values to check"
 CHECKS_HINT = (
@@ -40,9 +49,43 @@ def more_checks(n_more: int) -> str:
 
 def check_cell(check: "ValueCheck", k: int) -> str | None:
     """Return one of the values with all its digits; ``None`` if the check has no values."""
-    if not check.values:
-        return None
-    cell = check.values[k]
+    return _cell(check, check.values[k]) if check.values else None
+
+
+def checked_cell(check: "ValueCheck", cell: "Cell") -> str:
+    """Return a cell of a check and what is wrong with it: ``age = -1 (negative)``."""
+    text = shortened(_cell(check, cell) or "", LONGEST_CELL)
+    # Spaces at the ends would not be seen.
+    text = repr(text) if check.kind == "case_or_spaces" else text
+    return without_controls(f"{check.column} = {text} ({_cell_label(check)})")
+
+
+def checked_row(check: "ValueCheck", original: object = None) -> str:
+    """Return what is wrong with a row of a check; ``original`` names the row that it repeats."""
+    if check.kind == "sum_row":
+        return without_controls(f"sum of all other rows in {_summed(check)}")
+    return without_controls(
+        "copy of an earlier row" if original is None else f"copy of row {original}"
+    )
+
+
+def to_check(text: str) -> str:
+    """Return the values to check of a row as a sentence."""
+    return f"To check: {text}."
+
+
+def _cell_label(check: "ValueCheck") -> str:
+    """Return what is wrong with a cell in a few words."""
+    if check.kind == "spelling":
+        return f"one letter away from {check.usual[0]!r}"
+    if check.kind == "case_or_spaces":
+        return f"differs from {check.usual[0]!r} only in letter case or spaces"
+    if check.kind == "text_in_numbers":
+        return "not a date" if check.usual[0] == COMPACT_DATES else f"text among {check.usual[0]}"
+    return LABELS[check.kind]
+
+
+def _cell(check: "ValueCheck", cell: "Cell") -> str | None:
     if isinstance(cell, float) and check.of == "time":
         # A time before 1970 in the context: values of 1 January 1970 are dates here, as columns of
         # times of day are not checked.
@@ -172,8 +215,11 @@ def _total_row(check: "ValueCheck") -> str:
 
 
 def _sum_row(check: "ValueCheck") -> str:
-    columns = first_of(check.summed, SHOWN_VALUES)
-    return f"1 row is the sum of all other rows in {columns}"
+    return f"1 row is the sum of all other rows in {_summed(check)}"
+
+
+def _summed(check: "ValueCheck") -> str:
+    return first_of(check.summed, SHOWN_VALUES)
 
 
 SENTENCES: "dict[CheckKind, Callable[[ValueCheck], str]]" = {
@@ -193,3 +239,17 @@ SENTENCES: "dict[CheckKind, Callable[[ValueCheck], str]]" = {
     "total_row": _total_row,
     "sum_row": _sum_row,
 }
+
+LABELS: "dict[CheckKind, str]" = {
+    "zero": "zero among positive numbers",
+    "negative": "negative",
+    "code": "possibly a code for missing",
+    "impossible_value": "outside the possible range",
+    "future_date": "in the future",
+    "early_date": "before 1900",
+    "extreme_value": "far from all others",
+    "number_in_text": "number among text",
+    "repeated_id": "repeated id",
+    "total_row": "label of a total",
+}
+"""What is wrong with a cell, for kinds of checks whose label depends on nothing else."""

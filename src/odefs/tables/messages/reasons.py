@@ -98,6 +98,8 @@ class RowRecord(TypedDict):
     count: int
     twins: list[Cell]
     reasons: list[ReasonRecord]
+    checks: str | None
+    """Its values to check, as in files of scores."""
     kind: NotRequired[int | None]
 
 

@@ -1,4 +1,4 @@
-"""Result columns: row id, line, score, rank and so on to the reasons, and the input on request.
+"""Result columns: row id, line, score, rank and so on to the checks, and the input on request.
 
 Also the columns of the file of values to check, which has one line for each cell or row.
 """
@@ -21,6 +21,7 @@ from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import plain_cell, shown_checks, shown_id
 from odefs.tables.frames import columns_of
 from odefs.tables.messages import check_cell
+from odefs.tables.row_checks import RowChecks
 from odefs.tables.table import Table
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 RESULT_NAMES = (
     *("row", "line", "score", "rank", "percentile", "p_value", "agreement", "outlier", "kind"),
-    "reasons",
+    *("reasons", "checks"),
 )
 LEAST_RESULTS = 5
 """Row, score, rank, percentile and flag are always present."""
@@ -51,18 +52,20 @@ def result_batches(
     """Yield the result columns batch by batch, one entry per row in table order.
 
     ``reasons`` is "flagged", "all" or "none"; ``with_data`` adds the columns of the table. Kinds
-    of outliers are a column if ``kinds`` names them and there are reasons.
+    of outliers are a column if ``kinds`` names them and there are reasons, values to check if the
+    table was searched for them.
     ``folds`` is for formats with case-insensitive column names, such as Excel; ``spells`` is for
     formats without booleans, in which flags are "yes" and "no".
     """
-    extent = found.extent
+    extent, checks = found.extent, RowChecks.of(found)
     ranks = _ranks(found)
     named = shown_id(found)
     line = table.line_column
     own = table.names if with_data else []
     # Columns that the model does not use are read only for ``with_data``.
     used = [] if reasons == "none" else found.encoder.input_columns
-    for start, frame in table.batches(_read_columns(table, named, line, *used, *own)):
+    checked = [] if checks is None else checks.columns
+    for start, frame in table.batches(_read_columns(table, named, line, *used, *own, *checked)):
         rows = slice(start, start + len(frame))
         flags = np.asarray(extent.is_outlier[rows])
         results = {
@@ -73,6 +76,7 @@ def result_batches(
             **_measures(found, rows),
             "outlier": as_yes_no(flags) if spells else flags,
             **_explanations(found, frame, rows, _explained_rows(flags, reasons), kinds),
+            "checks": _checks(checks, table, frame, rows),
         }
         names = None if named is None else _names(frame, named)
         yield arranged(found, names, results, {name: frame[name] for name in own}, folds)
@@ -160,6 +164,17 @@ def _reasons(
     read = batch.take(wanted).in_zones_of(found.table)
     scores = np.asarray(found.part.scores[rows])[wanted]
     return find(read, encoder.encode_table(read), scores, np.arange(wanted.size))
+
+
+def _checks(
+    checks: RowChecks | None, table: Table, frame: object, rows: slice
+) -> "pl.Series | None":
+    """Return the values to check of each row of a batch; ``None`` if there was no search."""
+    if checks is None:
+        return None
+    # The column ``row`` counts from 1.
+    numbers = np.arange(rows.start, rows.stop)
+    return text_array(checks.of_batch(table, frame, numbers, lambda row: row + 1))
 
 
 def text_array(cells: Sequence[str | None]) -> "pl.Series":

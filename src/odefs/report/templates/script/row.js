@@ -7,6 +7,7 @@ const describe = (row) => {
   const list = element("ol", {});
   for (const sentence of top.reasons) list.append(element("li", {}, sentence));
   cell.append(element("h3", {}, heading(row)), top.reasons.length ? list : element("p", {}, "No column contributes more than usual."));
+  if (top.checks) cell.append(element("p", {}, top.checks));
   if (top.count > 1) {
     const more = top.count - 1 - top.twins.length;
     cell.append(element("p", { class: "hint" }, `${words(top.count)} identical rows, also ${top.twins.join(", ")}${more > 0 ? ` and ${words(more)} more` : ""}.`));
