@@ -43,7 +43,8 @@ class ValueCheck:
     names: tuple[Any, ...] = ()
     """Ids of these rows, or their numbers from 1."""
     values: tuple[Cell, ...] = ()
-    """Cells of these rows; times are seconds since 1970. Empty for copies of rows."""
+    """Cells of these rows; times are seconds since 1970, ids beyond 2**53 text. Empty for copies of
+    rows."""
     usual: tuple[Cell, ...] = ()
     """What to compare with: lowest and highest other value, or the frequent spelling."""
     apart: tuple[Cell, ...] = ()
@@ -94,3 +95,5 @@ class Suspect:
     usual_count: int = 0
     of: Kind = "number"
     unit: str = ""
+    exact: frozenset[str] = frozenset()
+    """Integers that float64 would round, of columns of numbers."""

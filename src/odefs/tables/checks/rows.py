@@ -8,7 +8,7 @@ import numpy as np
 from odefs.tables.checks.facts import NumberFacts
 from odefs.tables.checks.gather import Gathered, cell_hashes, dates_as_text
 from odefs.tables.checks.record import Cell, Suspect, ValueCheck
-from odefs.tables.columns import Column, Columns
+from odefs.tables.columns import LARGE, Column, Columns
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.table import Table
 
@@ -42,7 +42,7 @@ class Located:
         self.count += found.size
         for row in found[: ROWS_KEPT - len(self.rows)].tolist():
             self.rows.append(start + row)
-            self.values.append(column.at(row))
+            self.values.append(_cell(column, row, self.suspect))
 
     def check(self) -> ValueCheck:
         suspect = self.suspect
@@ -84,16 +84,26 @@ def locate(
 
 def _matches(column: Column, suspect: Suspect) -> np.ndarray:
     if suspect.texts is not None:
-        is_suspect = [level in suspect.texts for level in column.levels]
-        return np.array([*is_suspect, False])[column.category_codes]
+        is_named = [level in suspect.texts for level in column.levels]
+        return np.array([*is_named, False])[column.category_codes]
     values = column.values
     with np.errstate(invalid="ignore"):
         found = (values < suspect.below) | (values > suspect.above)
     for number in suspect.excluded:
         found &= values != number
-    for number in suspect.numbers:
-        found |= values == number
-    return found
+    is_suspect = np.isin(values, suspect.numbers)
+    if suspect.exact and column.exact is not None:
+        named = np.array([*(level in suspect.exact for level in column.exact.levels), False])
+        # Neighbours of a large integer are the same number in float64.
+        large = np.abs(values) >= LARGE
+        is_suspect = np.where(large, named[column.exact.category_codes], is_suspect)
+    return found | is_suspect
+
+
+def _cell(column: Column, row: int, suspect: Suspect) -> Cell:
+    """Return a cell as it is quoted: of integers that are compared as text, the text."""
+    exact = None if column.exact is None else column.exact.at(row)
+    return exact if exact in suspect.exact else column.at(row)
 
 
 def rows_of(checks: Collection[ValueCheck]) -> np.ndarray:

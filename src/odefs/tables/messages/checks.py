@@ -157,9 +157,16 @@ def _repeated_id(check: "ValueCheck") -> str:
 
 def _ids(check: "ValueCheck") -> str:
     """Numbers without separators, as the table has them."""
-    cells = dict.fromkeys(check.values)
-    texts = [f"{cell:.0f}" if isinstance(cell, float) else repr(cell) for cell in cells]
-    return first_of(texts, SHOWN_VALUES)
+    return first_of([_id(check, cell) for cell in dict.fromkeys(check.values)], SHOWN_VALUES)
+
+
+def _id(check: "ValueCheck", cell: "Cell") -> str:
+    if isinstance(cell, str):
+        # Of numbers, those with more digits than a float has.
+        return cell if check.of == "number" else repr(cell)
+    if check.of == "time" or check.unit or cell is None:
+        return value(cell, check.of, context=(cell, -1.0), unit=check.unit)
+    return f"{cell:.0f}" if cell.is_integer() else f"{cell:.15g}"
 
 
 def _copied_row(check: "ValueCheck") -> str:
