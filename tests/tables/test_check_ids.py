@@ -1,4 +1,4 @@
-"""Repeated ids: in tables with more ids than texts are counted, with all their digits, of any type."""
+"""Repeated ids: of any type, with all digits, in tables with more ids than texts are counted."""
 
 from datetime import date, timedelta
 

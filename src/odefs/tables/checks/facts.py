@@ -53,12 +53,18 @@ class TextFacts:
     """The format, if most of the cells are numbers or dates."""
 
     @classmethod
-    def of(cls, tally: ColumnTally) -> "TextFacts | None":
+    def of(cls, tally: ColumnTally, style: TextFormat | None = None) -> "TextFacts | None":
+        """Facts of a column; ``style`` is its format if a model has learned one.
+
+        A batch may be too short or have too many errors to infer the format, or fit another one:
+        03/04 may be read day first.
+        """
         if not tally.levels:
             return None
         levels = tuple(sorted(tally.levels))
         counts = np.array([tally.levels[level] for level in levels])
-        return cls(tally.name, tally.n_rows, levels, counts, recognise(levels, counts))
+        style = recognise(levels, counts) if style is None else style
+        return cls(tally.name, tally.n_rows, levels, counts, style)
 
     @cached_property
     def n(self) -> int:

@@ -24,6 +24,7 @@ from odefs.tables.checks.rows import (
 from odefs.tables.checks.text import POSSIBLE_NAME, text_suspects
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.roles import IDENTIFIER_NAME
+from odefs.tables.encoder.text_formats import TextFormat, format_named
 from odefs.tables.notes import COMPACT_DATES
 from odefs.tables.table import Table
 
@@ -63,7 +64,7 @@ def find_checks(
         gathered = gather(table, read, [*used, *others], encoder.na, seed, id, dates)
         day = _latest_day() if today is None else today
         tallies = gathered.columns.values()
-        suspects, numbers = _suspects(tallies, frozenset(encoder.category), counters, id, day)
+        suspects, numbers = _suspects(tallies, encoder, counters, id, day)
         sums = sum_suspects(numbers)
         located = locate(table, [*suspects, *sums], encoder.na, dates)
         located = [one for one in located if not _is_name(one, located, table, numbers)]
@@ -210,7 +211,7 @@ def _is_copied_id(check: ValueCheck, copies: ValueCheck) -> bool:
 
 def _suspects(
     tallies: Iterable[ColumnTally],
-    as_text: Collection[str],
+    encoder: ColumnEncoder,
     counters: Collection[str],
     id: str | None,
     today: float,
@@ -219,24 +220,26 @@ def _suspects(
 
     The column ``id`` and numbers that count the rows are searched for repeated values only.
     """
+    as_text = frozenset(encoder.category)
+    styles = {spec.name: format_named(spec.style) for spec in encoder.specs_ if spec.style}
     suspects, numbers = [], []
     for tally in tallies:
         if tally.name == id or (tally.name not in as_text and numbers_rows(tally.name)):
             suspects += repeated_ids(tally, is_declared=tally.name == id)
         if tally.name == id or (tally.name in counters and tally.numbers is not None):
             continue
-        found, facts = _column_suspects(tally, as_text, today)
+        found, facts = _column_suspects(tally, as_text, styles.get(tally.name), today)
         suspects += found
         numbers += [] if facts is None else [facts]
     return suspects, numbers
 
 
 def _column_suspects(
-    tally: ColumnTally, as_text: Collection[str], today: float
+    tally: ColumnTally, as_text: Collection[str], style: TextFormat | None, today: float
 ) -> tuple[list[Suspect], NumberFacts | None]:
     """Return the suspects of a column, and its numbers where it has any."""
     found: list[Suspect] = []
-    text = TextFacts.of(tally)
+    text = TextFacts.of(tally, style)
     facts = NumberFacts.of_numbers(tally)
     if text is not None:
         found += text_suspects(text)
