@@ -97,3 +97,19 @@ def test_repeated_negative_numbers_among_positive_ones_are_named(others, negativ
     rows = tuple(range(others.size, others.size + len(negative)))
     assert [check.rows for check in found.values()] == [rows] * is_named
     assert set(found) <= {"negative"}
+
+
+def test_many_negative_numbers_do_not_hide_the_other_values():
+    """More negative numbers than extreme values are kept, and more cells than the sample has."""
+    cells = np.random.default_rng(0).normal(50, 3, 30_000).round(3)
+    cells[::300] = -250
+    cells[::300] -= np.arange(100)
+    cells[7], cells[11] = 0.4, 9000
+    found = checks_of(cells)
+    assert found["negative"].count == 100
+    assert found["negative"].usual == (0.4, 9000)
+    assert 11 in found["extreme_value"].rows
+    # As text, numbers come from the distinct values, and special ones are kept apart.
+    cells[13] = 0
+    found = checks_of([f"{cell} kg" for cell in cells])
+    assert found["negative"].usual == (0, 9000)

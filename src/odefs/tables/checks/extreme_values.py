@@ -57,7 +57,7 @@ def extreme_suspects(
     """Return far values, without values ``named`` by other checks, or below or above bounds."""
     rest, lowest, highest = (
         values[(values >= low) & (values <= high)]
-        for values in (facts.typical(named), facts.lowest(named), facts.highest(named))
+        for values in (facts.typical(named), _lowest(facts, named, low), facts.highest(named))
     )
     if rest.size < 10 or not highest.size or not lowest.size:
         return []
@@ -72,6 +72,12 @@ def extreme_suspects(
     certainty = 0.75 if len(numbers) <= 3 else 0.65
     certainty += _absurdity(np.array([*numbers]) - middle, np.array(usual) - middle)
     return [facts.suspect("extreme_value", certainty, sorted(numbers), usual=usual)]
+
+
+def _lowest(facts: NumberFacts, named: Collection[float], low: float) -> np.ndarray:
+    """Return the lowest values, from zero on if ``low`` is zero."""
+    # Of a large column, all of the lowest values that are kept may be negative.
+    return facts.lowest_from_zero(named) if low == 0 else facts.lowest(named)
 
 
 def _far_by_any_rule(

@@ -167,6 +167,11 @@ class NumberFacts:
         """Lowest values in ascending order, repeated as often as they occur, up to a limit."""
         return np.sort(np.concatenate([self.tally.lowest, self._special(without)]))
 
+    def lowest_from_zero(self, without: Collection[float] = ()) -> np.ndarray:
+        """Lowest values that are not negative, as :meth:`lowest` returns those of all."""
+        special = self._special(without)
+        return np.sort(np.concatenate([self.tally.lowest_positive, special[special >= 0]]))
+
     def highest(self, without: Collection[float] = ()) -> np.ndarray:
         """Highest values in descending order."""
         return np.sort(np.concatenate([self.tally.highest, self._special(without)]))[::-1]

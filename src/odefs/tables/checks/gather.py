@@ -55,6 +55,8 @@ class NumberTally:
     """In ascending order."""
     highest: np.ndarray = field(default_factory=lambda: np.empty(0))
     """In descending order."""
+    lowest_positive: np.ndarray = field(default_factory=lambda: np.empty(0))
+    """In ascending order: all of the lowest may be negative."""
 
     def add(self, values: np.ndarray, counts: np.ndarray | None = None) -> None:
         """Add known values; ``counts`` is the number of cells of each, by default one."""
@@ -76,6 +78,9 @@ class NumberTally:
         lowest, highest = _ends(values)
         self.lowest = np.sort(np.concatenate([self.lowest, lowest]))[:KEPT]
         self.highest = np.sort(np.concatenate([self.highest, highest]))[::-1][:KEPT]
+        # Zero is special, so these are all values that are not negative.
+        positive = lowest if low >= 0 else _ends(values[values > 0])[0]
+        self.lowest_positive = np.sort(np.concatenate([self.lowest_positive, positive]))[:KEPT]
 
     def _add_special(
         self, values: np.ndarray, counts: np.ndarray | None, low: float, high: float

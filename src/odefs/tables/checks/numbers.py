@@ -206,17 +206,16 @@ def _negatives(facts: NumberFacts, named: set[float]) -> Suspect | None:
     if rest.size < LEAST_CELLS // 2:
         return None
     lowest = facts.lowest(named)
-    negative = np.concatenate([lowest[lowest < 0], typical[typical < 0]])
+    # The lowest values are too few for those near zero, of which the sample has some.
+    negative = np.sort(np.concatenate([lowest[lowest < 0], typical[typical < 0]]))
     # All others are positive, though a sample may miss the zeros.
     are_coded = not facts.tally.special[0.0] and _are_coded(negative, count, rest)
     if not are_coded and (
         count > max(1, NEGATIVE_SHARE * facts.n)
-        or _are_ordinary_tail(lowest[:count], rest, facts.n, count)
+        or _are_ordinary_tail(negative, rest, facts.n, count)
     ):
         return None
-    # Of the lowest values of large tables, all may be negative.
-    others = lowest[lowest >= 0]
-    usual = (float(others[0] if others.size else rest[0]), float(facts.highest(named)[0]))
+    usual = (float(facts.lowest_from_zero(named)[0]), float(facts.highest(named)[0]))
     certainty = 0.8 if count <= 0.001 * facts.n + 1 else 0.6
     excluded = tuple(sorted(named))
     return facts.suspect("negative", certainty, excluded=excluded, below=0.0, usual=usual)
@@ -234,7 +233,7 @@ def _are_coded(negative: np.ndarray, count: int, rest: np.ndarray) -> bool:
 def _are_ordinary_tail(negative: np.ndarray, rest: np.ndarray, n: int, count: int) -> bool:
     """Whether ``count`` negative numbers among ``n`` continue the distribution of the others.
 
-    ``negative`` are the lowest of them and ``rest`` other values, both in ascending order.
+    ``negative`` are some of them and ``rest`` other values, both in ascending order.
     """
     low, lower, middle, upper = quantiles(rest, 0.01, 0.05, 0.5, 0.95)
     if middle <= 0:
