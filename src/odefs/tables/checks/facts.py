@@ -108,8 +108,8 @@ class NumberFacts:
     """Sampled values in ascending order."""
     text: TextFacts | None = None
     """The column as text, if it was read from text."""
-    zone: str = ""
-    """Time zone of a column of times."""
+    typed_unit: str = ""
+    """Time zone of a column of times; of durations, that they are."""
 
     @classmethod
     def of_numbers(cls, tally: ColumnTally) -> "NumberFacts | None":
@@ -118,8 +118,8 @@ class NumberFacts:
         cells = np.concatenate([part.values for part in tally.sample])
         of: Kind = "time" if tally.is_time else "number"
         known = np.sort(cells[~np.isnan(cells)])
-        zone = tally.sample[0].zone
-        return cls(tally.name, of, tally.whole, tally.numbers, known, zone=zone)
+        unit = tally.sample[0].unit
+        return cls(tally.name, of, tally.whole, tally.numbers, known, typed_unit=unit)
 
     @classmethod
     def of_text(cls, facts: TextFacts, tally: ColumnTally) -> "NumberFacts | None":
@@ -150,10 +150,10 @@ class NumberFacts:
 
     @property
     def unit(self) -> str:
-        """The unit in the cells of a column that was read from text; of times, their zone."""
+        """The unit in the cells of a column that was read from text, or of its type."""
         text = self.text
         if text is None or text.style is None:
-            return self.zone
+            return self.typed_unit
         if self.of == "time":
             return read_zone(text.levels, text.read, text.style)
         return unit_of(text.style.name)

@@ -3,7 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from odefs.tables.messages.values import count, first_of, span, value, without_controls
+from odefs.tables.columns import DURATION
+from odefs.tables.messages.values import (
+    count,
+    duration,
+    first_of,
+    span,
+    value,
+    without_controls,
+)
 from odefs.tables.notes import COMPACT_DATES
 from odefs.tables.readers.error_messages import missing_option
 
@@ -47,6 +55,8 @@ def check_cell(check: "ValueCheck", k: int) -> str | None:
         # A time before 1970 in the context: values of 1 January 1970 are dates here, as columns of
         # times of day are not checked.
         return value(cell, "time", context=(-1.0,), unit=check.unit)
+    if isinstance(cell, float) and check.unit == DURATION:
+        return duration(cell)
     return f"{cell:.15g}" if isinstance(cell, float) else cell
 
 
@@ -57,11 +67,12 @@ def _quoted(check: "ValueCheck") -> str:
 
 def _listed(check: "ValueCheck", cells: "Sequence[Cell]") -> str:
     shown = dict.fromkeys(cells)
-    zone = check.unit if check.of == "time" else ""
+    # Units of numbers are part of the text that is quoted, or follow the range of the others.
+    unit = check.unit if check.of == "time" or check.unit == DURATION else ""
     texts = [
         repr(cell)
         if isinstance(cell, str)
-        else value(cell, check.of, context=(cell, -1.0), unit=zone)
+        else value(cell, check.of, context=(cell, -1.0), unit=unit)
         for cell in shown
     ]
     return first_of(texts, SHOWN_VALUES)
