@@ -1,11 +1,14 @@
 """Values to check in new tables, which are read as the model has read the table of its training."""
 
+import json
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 import polars as pl
 import pytest
 
+import odefs
+from command import odefs as run
 from odefs.tables.checks import find_checks
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.learning import learn_encoder
@@ -59,3 +62,36 @@ def test_columns_that_the_model_does_not_read_are_recognised():
     new = [day.strftime("%d/%m/%Y") for day in days(100)]
     new[7] = "11/12/2027"
     assert checks_of(["same"] * 100, new) == [("future_date", (7,))]
+
+
+def test_the_command_does_not_advise_options_that_it_lacks(tmp_path):
+    rng = np.random.default_rng(0)
+    cells = [f"{one:.1f} kg" for one in rng.normal(70, 5, 200)]
+    cells[4] = cells[5] = "-999 kg"
+    cells[6] = "-999.0 kg"
+    pl.DataFrame({"w": cells, "x": rng.normal(size=200)}).write_csv(tmp_path / "t.csv")
+    line = ("detect", "t.csv", "--set", "n_estimators=2", "--json")
+    found = json.loads(run(*line, "--save", "m.odefs", cwd=tmp_path).stdout)
+    (check,) = found["checks"]
+    assert (check["kind"], check["rows"]) == ("code", [5, 6, 7])
+    assert "--na=-999 " in check["message"]
+    # The advice holds for all spellings of the number.
+    assert json.loads(run(*line, "--na=-999", cwd=tmp_path).stdout)["checks"] == []
+    for form in (["--json"], ["--format", "github"], []):
+        shown = run("check", "t.csv", "--model", "m.odefs", *form, cwd=tmp_path).stdout
+        assert "-999" in shown
+        assert "--na" not in shown
+
+
+def test_records_of_python_name_arguments():
+    rng = np.random.default_rng(0)
+    cells = rng.normal(70, 5, (200, 30))
+    cells[3:5] = -999
+    found = odefs.detect(cells, random_state=0)
+    assert "na=['-999']" in str(found.checks[0])
+    assert "--" not in str(odefs.detect(cells[10:20], random_state=0).convention)
+    report = found.report()
+    assert report.summary["checks_omitted"] > 0
+    for text in (report.markdown(), report.html()):
+        assert "checks lists all" in text
+        assert "checks-out" not in text

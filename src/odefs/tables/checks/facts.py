@@ -13,6 +13,7 @@ import numpy as np
 from odefs.tables.checks.gather import ColumnTally, NumberTally
 from odefs.tables.checks.record import Cell, CheckKind, Suspect
 from odefs.tables.columns import Kind
+from odefs.tables.encoder.missing import numbers_in
 from odefs.tables.encoder.text_formats import (
     TextFormat,
     read_levels,
@@ -53,18 +54,26 @@ class TextFacts:
     """The format, if most of the cells are numbers or dates."""
 
     @classmethod
-    def of(cls, tally: ColumnTally, style: TextFormat | None = None) -> "TextFacts | None":
+    def of(
+        cls, tally: ColumnTally, style: TextFormat | None = None, na: Collection[str] = ()
+    ) -> "TextFacts | None":
         """Facts of a column; ``style`` is its format if a model has learned one.
 
-        A batch may be too short or have too many errors to infer the format, or fit another one:
-        03/04 may be read day first.
+        Cells that are read as a number in ``na`` are missing. A batch may be too short or have too
+        many errors to infer the format, or fit another one: 03/04 may be read day first.
         """
         if not tally.levels:
             return None
         levels = tuple(sorted(tally.levels))
         counts = np.array([tally.levels[level] for level in levels])
         style = recognise(levels, counts) if style is None else style
-        return cls(tally.name, tally.n_rows, levels, counts, style)
+        found = cls(tally.name, tally.n_rows, levels, counts, style)
+        absent = numbers_in(na)
+        if style is None or not absent:
+            return found
+        kept = np.flatnonzero(~np.isin(found.read, absent))
+        levels = tuple(levels[k] for k in kept.tolist())
+        return cls(tally.name, tally.n_rows, levels, counts[kept], style) if levels else None
 
     @cached_property
     def n(self) -> int:

@@ -24,7 +24,7 @@ from odefs.tables.checks.rows import (
 from odefs.tables.checks.text import POSSIBLE_NAME, text_suspects
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.roles import IDENTIFIER_NAME
-from odefs.tables.encoder.text_formats import TextFormat, format_named
+from odefs.tables.encoder.text_formats import format_named
 from odefs.tables.notes import COMPACT_DATES
 from odefs.tables.table import Table
 
@@ -228,18 +228,18 @@ def _suspects(
             suspects += repeated_ids(tally, is_declared=tally.name == id)
         if tally.name == id or (tally.name in counters and tally.numbers is not None):
             continue
-        found, facts = _column_suspects(tally, as_text, styles.get(tally.name), today)
+        text = TextFacts.of(tally, styles.get(tally.name), encoder.na)
+        found, facts = _column_suspects(tally, text, as_text, today)
         suspects += found
         numbers += [] if facts is None else [facts]
     return suspects, numbers
 
 
 def _column_suspects(
-    tally: ColumnTally, as_text: Collection[str], style: TextFormat | None, today: float
+    tally: ColumnTally, text: TextFacts | None, as_text: Collection[str], today: float
 ) -> tuple[list[Suspect], NumberFacts | None]:
     """Return the suspects of a column, and its numbers where it has any."""
     found: list[Suspect] = []
-    text = TextFacts.of(tally, style)
     facts = NumberFacts.of_numbers(tally)
     if text is not None:
         found += text_suspects(text)

@@ -62,11 +62,19 @@ class ValueCheck:
     zone of times."""
     certainty: float = 0.5
     """Order of the list: how rarely such a value is right."""
+    code: float | None = None
+    """The number of a code, which cells of text may write in several ways."""
+    first_row: Literal[0, 1] = 0
+    """Number of the first row: 0 in Python, 1 in files and on the command line."""
 
     def __str__(self) -> str:
         from odefs.tables.messages import check_message
+        from odefs.tables.readers.error_messages import named_as_arguments
 
-        return check_message(self)
+        if self.first_row == 1:
+            return check_message(self)
+        with named_as_arguments():
+            return check_message(self)
 
     def concerns(self, columns: frozenset[str]) -> bool:
         """Whether the check is about one of these columns, or names one."""

@@ -59,6 +59,7 @@ class Located:
             of=suspect.of if suspect.texts is None or suspect.of == "time" else "category",
             unit=suspect.unit,
             certainty=suspect.certainty,
+            code=suspect.numbers[0] if suspect.kind == "code" else None,
         )
 
 

@@ -13,7 +13,7 @@ from odefs.tables.messages.values import (
     without_controls,
 )
 from odefs.tables.notes import COMPACT_DATES
-from odefs.tables.readers.error_messages import missing_option
+from odefs.tables.readers.error_messages import has_option, missing_option
 
 if TYPE_CHECKING:
     from odefs.tables.checks.record import Cell, CheckKind, ValueCheck
@@ -41,9 +41,9 @@ def check_rows(names: Sequence[object], total: int, shown: int = SHOWN_ROWS) -> 
     return f"{'row' if total == 1 else 'rows'} {', '.join(listed)}{more}"
 
 
-def more_checks(n_more: int) -> str:
+def more_checks(n_more: int, in_python: bool = False) -> str:
     """Return how many checks are left out, and where they are."""
-    return f"{count(n_more)} more; --checks-out FILE.csv lists all"
+    return f"{count(n_more)} more; {'.checks' if in_python else '--checks-out FILE.csv'} lists all"
 
 
 def check_cell(check: "ValueCheck", k: int) -> str | None:
@@ -107,11 +107,13 @@ def _negative(check: "ValueCheck") -> str:
 
 def _code(check: "ValueCheck") -> str:
     cells = _cells(check, "cell is", "cells are")
-    code = check.values[0]
-    code = f"{code:g}" if isinstance(code, float) else str(code)
+    # Cells of text may write one number in several ways; the option takes the number.
+    code = f"{check.code:g}"
+    unit = f" {check.unit}" if check.unit not in ("", "%", DURATION) else ""
+    advice = f" ({missing_option(code)} treats it as missing)" if has_option("na") else ""
     return (
-        f"{cells} {code}, possibly a code for missing; the others are {_others(check)} "
-        f"({missing_option(code)} treats it as missing)"
+        f"{cells} {code}{unit}, possibly a code for missing; the others are {_others(check)}"
+        f"{advice}"
     )
 
 
