@@ -1,6 +1,6 @@
 """All checks of a table, most certain first."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -96,8 +96,11 @@ def _located_checks(located: Sequence[Located]) -> list[ValueCheck]:
     """Return a check for each suspect; a row that is a total is named as such only."""
     sums = sum_rows(located)
     summed = _named_rows(sums)
+    by_column = defaultdict[str, list[Located]](list)
+    for one in located:
+        by_column[one.suspect.column].append(one)
     checks = [
-        _with_cells_apart(_confirmed_total(one.check(), summed), located)
+        _with_cells_apart(_confirmed_total(one.check(), summed), by_column[one.suspect.column])
         for one in located
         if one.suspect.kind != "sum_row"
     ]
@@ -139,7 +142,7 @@ def _is_extreme_total(check: ValueCheck, totals: set[int]) -> bool:
 
 
 def _with_cells_apart(check: ValueCheck, located: Sequence[Located]) -> ValueCheck:
-    """Add the cells of the column that lie outside the range of the others.
+    """Add the cells that lie outside the range of the others; ``located`` are those of the column.
 
     These are the cells of other checks: each check leaves out those of more specific ones.
     """
@@ -148,8 +151,7 @@ def _with_cells_apart(check: ValueCheck, located: Sequence[Located]) -> ValueChe
     parts = [
         one
         for one in located
-        if one.suspect.column == check.column
-        and one.suspect.kind in (*COMPARED, *BEYOND)
+        if one.suspect.kind in (*COMPARED, *BEYOND)
         and tuple(one.rows) != check.rows
         and _lies_outside(one.suspect, check.usual)
     ]
