@@ -211,7 +211,8 @@ class NumberFacts:
         if self.text is not None:
             read = self.text.read
             beyond = ((read < below) | (read > above)) & ~np.isin(read, list(excluded))
-            chosen = np.isin(read, list(numbers)) | beyond
+            # Infinite cells count as missing.
+            chosen = (np.isin(read, list(numbers)) | beyond) & np.isfinite(read)
             texts = frozenset(self.text.levels[k] for k in np.flatnonzero(chosen))
         return Suspect(
             kind,

@@ -10,7 +10,7 @@ from odefs._progress import report_progress, stage
 from odefs.tables.checks.dates import date_suspects
 from odefs.tables.checks.facts import NumberFacts, TextFacts
 from odefs.tables.checks.gather import ColumnTally, cell_hashes, gather, numbers_rows
-from odefs.tables.checks.numbers import number_suspects
+from odefs.tables.checks.numbers import infinite_suspects, number_suspects
 from odefs.tables.checks.record import Cell, Suspect, ValueCheck
 from odefs.tables.checks.repeated_ids import repeated_ids
 from odefs.tables.checks.rows import (
@@ -246,7 +246,10 @@ def _column_suspects(
     if text is not None:
         found += text_suspects(text)
         facts = NumberFacts.of_text(text, tally)
-    if facts is None or not facts.sample.size or tally.name in as_text:
+    if tally.name in as_text:
+        return found, None
+    found += infinite_suspects(tally, text)
+    if facts is None or not facts.sample.size:
         return found, None
     if facts.of == "time":
         return [*found, *date_suspects(facts, today)], None

@@ -113,6 +113,7 @@ class ColumnTally:
     name: str
     n_rows: int = 0
     numbers: NumberTally | None = None
+    n_infinite: int = 0
     is_time: bool = False
     whole: bool = True
     levels: Counter[str] | None = field(default_factory=Counter)
@@ -130,6 +131,8 @@ class ColumnTally:
             column = without_words(column, na)
             self.is_time = column.kind == "time"
             self.whole &= column.whole
+            if column.infinite is not None:
+                self.n_infinite += int(np.count_nonzero(~np.isnan(column.infinite)))
             self.numbers = self.numbers or NumberTally()
             known = column.values[~column.missing]
             self.numbers.add(known)

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from odefs.tables.checks.extreme_values import FEW_VALUES, extreme_suspects
-from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts, name_words, quantiles
-from odefs.tables.checks.gather import CODES
+from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts, TextFacts, name_words, quantiles
+from odefs.tables.checks.gather import CODES, ColumnTally
 from odefs.tables.checks.record import Suspect
 
 CODE_GAP = 0.5
@@ -19,7 +19,7 @@ CODE_GAP = 0.5
 SMALL_CODES = (9.0, -9.0, -8.0, 99.0, -99.0, 88.0, -88.0, 98.0)
 """Codes that are ordinary numbers in many columns: they must lie further away."""
 SMALL_CODE_GAP = 1.5
-ZERO_SHARE, NEGATIVE_SHARE, IMPOSSIBLE_SHARE = 0.05, 0.01, 0.01
+ZERO_SHARE, NEGATIVE_SHARE, IMPOSSIBLE_SHARE, INFINITE_SHARE = 0.05, 0.01, 0.01, 0.05
 """More cells than these are no errors but a property of the column."""
 CODED_SHARE, CODED_VALUES = 0.1, 2
 """The same for negative numbers that are codes, and the most distinct ones."""
@@ -55,6 +55,23 @@ CHANGES = frozenset(
     ["change", "growth", "diff", "difference", "increase", "decrease", "return", "returns", "delta"]
 )
 """Words of a name that make negative numbers and more than 100 percent ordinary."""
+
+
+def infinite_suspects(tally: ColumnTally, text: TextFacts | None) -> list[Suspect]:
+    """Return the infinite cells of a column of numbers, which count as missing, if they are few."""
+    if text is not None:
+        if text.style is None:
+            return []
+        chosen = np.isinf(text.read)
+        count, n = int(text.counts[chosen].sum()), text.n
+        infinite = text.suspect(
+            "infinite_value", 0.9, [text.levels[k] for k in np.flatnonzero(chosen).tolist()]
+        )
+    else:
+        count, n = tally.n_infinite, 0 if tally.numbers is None else tally.numbers.n
+        infinite = Suspect("infinite_value", tally.name, 0.9, of="category")
+    # Of a column of logarithms or ratios, many may be infinite.
+    return [infinite] if 0 < count <= max(1, INFINITE_SHARE * n) else []
 
 
 def number_suspects(facts: NumberFacts) -> list[Suspect]:

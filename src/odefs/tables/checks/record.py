@@ -14,6 +14,7 @@ CheckKind = Literal[
     "early_date",
     "extreme_value",
     "impossible_value",
+    "infinite_value",
     "spelling",
     "case_or_spaces",
     "number_in_text",
@@ -26,7 +27,11 @@ CheckKind = Literal[
 """Kinds of values to check; stable keywords."""
 
 Cell = str | float | None
-REPLACED_NOTES = (("code", "missing_code"), ("text_in_numbers", "unreadable_cells"))
+REPLACED_NOTES = (
+    ("code", "missing_code"),
+    ("text_in_numbers", "unreadable_cells"),
+    ("infinite_value", "infinite_cells"),
+)
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,9 @@ def _matches(column: Column, suspect: Suspect) -> np.ndarray:
     if suspect.texts is not None:
         is_named = [level in suspect.texts for level in column.levels]
         return np.array([*is_named, False])[column.category_codes]
+    if suspect.kind == "infinite_value":
+        infinite = column.infinite
+        return np.zeros(len(column), dtype=bool) if infinite is None else ~np.isnan(infinite)
     values = column.values
     with np.errstate(invalid="ignore"):
         found = (values < suspect.below) | (values > suspect.above)
@@ -102,7 +105,9 @@ def _matches(column: Column, suspect: Suspect) -> np.ndarray:
 
 
 def _cell(column: Column, row: int, suspect: Suspect) -> Cell:
-    """Return a cell as it is quoted: of integers that are compared as text, the text."""
+    """Return a cell as it is quoted: infinity, and integers that are compared as text, as text."""
+    if suspect.kind == "infinite_value" and column.infinite is not None:
+        return str(column.infinite[row])  # JSON has no such number
     exact = None if column.exact is None else column.exact.at(row)
     return exact if exact in suspect.exact else column.at(row)
 

@@ -126,6 +126,12 @@ def _future(check: "ValueCheck") -> str:
     return f"{_cells(check, 'date is', 'dates are')} in the future ({_quoted(check)})"
 
 
+def _infinite(check: "ValueCheck") -> str:
+    counts = "counts" if check.count == 1 else "count"
+    cells = _cells(check, "cell is infinite", "cells are infinite")
+    return f"{cells} and {counts} as missing ({_quoted(check)})"
+
+
 def _early(check: "ValueCheck") -> str:
     return f"{_cells(check, 'date is', 'dates are')} before 1900 ({_quoted(check)})"
 
@@ -201,6 +207,7 @@ SENTENCES: "dict[CheckKind, Callable[[ValueCheck], str]]" = {
     "negative": _negative,
     "code": _code,
     "impossible_value": _impossible,
+    "infinite_value": _infinite,
     "future_date": _future,
     "early_date": _early,
     "extreme_value": _far,
