@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from odefs.tables.checks import find_checks
+from odefs.tables.checks import find, find_checks
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.learning import learn_encoder
 from odefs.tables.table import table_of
@@ -97,3 +97,42 @@ def test_repeated_negative_numbers_among_positive_ones_are_named(others, negativ
     rows = tuple(range(others.size, others.size + len(negative)))
     assert [check.rows for check in found.values()] == [rows] * is_named
     assert set(found) <= {"negative"}
+
+
+def test_many_negative_numbers_do_not_hide_the_other_values():
+    """More negative numbers than extreme values are kept, and more cells than the sample has."""
+    cells = np.random.default_rng(0).normal(50, 3, 30_000).round(3)
+    cells[::300] = -250
+    cells[::300] -= np.arange(100)
+    cells[7], cells[11] = 0.4, 9000
+    found = checks_of(cells)
+    assert found["negative"].count == 100
+    assert found["negative"].usual == (0.4, 9000)
+    assert 11 in found["extreme_value"].rows
+    # As text, numbers come from the distinct values, and special ones are kept apart.
+    cells[13] = 0
+    found = checks_of([f"{cell} kg" for cell in cells])
+    assert found["negative"].usual == (0, 9000)
+
+
+def test_the_work_for_ranges_grows_with_the_columns_not_their_square(monkeypatch):
+    compared = []
+    monkeypatch.setattr(find, "_with_cells_apart", count_cells(find._with_cells_apart, compared))
+    cells = np.random.default_rng(0).normal(50, 3, (60, 30))
+    cells[3], cells[4], cells[5:7] = 5000, -5, -999
+    frame = pl.DataFrame({f"c{k}": column for k, column in enumerate(cells.T)})
+    table, encoder = table_of(frame), ColumnEncoder()
+    learn_encoder(encoder, table, table.names, 0)
+    checks = find_checks(table, encoder, table.names)
+    assert len(checks) >= 60
+    assert max(compared) <= 4
+
+
+def count_cells(function, compared):
+    """Return the function, which then notes how many suspects it compares."""
+
+    def counted(check, located):
+        compared.append(len(located))
+        return function(check, located)
+
+    return counted

@@ -519,3 +519,12 @@ def test_checks_and_reasons_know_the_unit_of_their_column(sign, unit):
     (reason,) = found.reasons([4], k=1)[0]
     assert reason.value == pytest.approx(2.2 if unit == "%" else 220)
     assert (check.unit, reason.unit) == (unit, unit)
+
+
+def test_checks_of_durations_have_their_unit():
+    took = [timedelta(minutes=80 + k % 13) for k in range(300)]
+    took[7], took[8], took[9] = timedelta(days=400), timedelta(seconds=-500), timedelta(0)
+    checks = checks_of(pl.DataFrame({"took": took, "x": np.random.default_rng(0).normal(size=300)}))
+    assert {check.kind: check.unit for check in checks} == dict.fromkeys(
+        ("extreme_value", "negative"), "duration"
+    )

@@ -8,6 +8,7 @@ import pytest
 
 import odefs
 from odefs.tables import drift, messages
+from odefs.tables.columns import DURATION
 from odefs.tables.detect import score_table
 from odefs.tables.displayed_rows import shown_drift
 from odefs.tables.drift import ColumnDrift, DriftCounts, flags_many_more
@@ -165,3 +166,20 @@ def test_the_largest_difference_includes_the_shift():
     entry = ColumnDrift("a", 0.0, [], 0.0, 0.0, 0.0, shift=0.3)
     assert entry.largest == 0.3
     assert entry.is_notable
+
+
+def test_the_cut_of_durations_is_one():
+    seconds = np.random.default_rng(0).normal(5000, 300, 300)
+    training, later = (
+        pl.DataFrame({"took": (s * 1e6).astype("timedelta64[us]")})
+        for s in (seconds, seconds + 900)
+    )
+    entry = shifts(training, later[:100], later[100:])["took"]
+    assert entry.unit == DURATION
+    assert (
+        shifts(
+            later.select(pl.col("took").dt.total_seconds()),
+            training.select(pl.col("took").dt.total_seconds()),
+        )["took"].unit
+        == ""
+    )

@@ -77,3 +77,15 @@ def test_columns_without_errors_are_quiet(kind, n):
 def test_rounding_errors_of_equal_values_are_no_gap():
     values = [0.3] * 190 + [0.1 + 0.2] * 8 + [0.31, 0.32]
     assert far_values({"x": values, "y": np.arange(200) % 7.0}) == {}
+
+
+@pytest.mark.parametrize("huge", [1e100, 1e300, 1.7e308])
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("infinite", [np.nan, np.inf])
+def test_numbers_near_the_largest_float_are_named(huge, sign, infinite):
+    cells = np.random.default_rng(0).normal(50, 3, (2, 200))
+    cells[0, 7], cells[1, 9], cells[0, 11] = huge, infinite, infinite
+    found = far_values({"x": sign * cells[0], "y": cells[1]})
+    assert found == {"x": (7,)}
+    cells[0, :20], cells[0, 20:40] = 1e308, -1e308
+    assert far_values({"x": cells[0], "y": cells[1]}) == {}

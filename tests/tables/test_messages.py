@@ -289,6 +289,8 @@ def test_no_sentence_mentions_a_hidden_column(kind):
 
 
 def test_numbers_times_and_control_characters_as_people_read_them():
+    assert messages.value(-62_135_596_800.0, "time") == "0001-01-01"
+    assert messages.value(-62_135_510_340.0, "time") == "0001-01-02 00:01"
     assert messages.value(12345678.91, "number") == "12,345,679"
     assert messages.value(1426.89, "number") == "1426.89"
     midnight = Reason(

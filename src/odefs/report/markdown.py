@@ -86,7 +86,9 @@ def _checks(summary: dict[str, Any]) -> list[str]:
         for check in summary["checks"]
     ]
     more = summary["checks_omitted"]
-    lines += [f"- {safe(messages.more_checks(more))}"] if more else []
+    if more:
+        in_python = summary["run"]["command"] is None
+        lines.append(f"- {safe(messages.more_checks(more, in_python))}")
     return [f"## {messages.CHECKS_TITLE}", messages.CHECKS_HINT, "\n".join(lines)]
 
 

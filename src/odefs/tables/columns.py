@@ -32,6 +32,9 @@ class Column:
     """Whether the numbers were stored as integers."""
     n_infinite: int = 0
     """Number of infinite cells, which count as missing."""
+    infinite: np.ndarray | None = None
+    """The infinite cells, and NaN for all others; ``None`` for columns without any, and for
+    integers that are too large for float64."""
     opaque: bool = False
     """Whether the cells are neither numbers nor text, e.g. lists."""
     exact: "Column | None" = None
@@ -107,7 +110,10 @@ class Column:
         if self.kind == "category":
             return replace(self, codes=data)
         return replace(
-            self, numbers=data, exact=None if self.exact is None else self.exact.take(rows)
+            self,
+            numbers=data,
+            infinite=None if self.infinite is None else self.infinite[rows],
+            exact=None if self.exact is None else self.exact.take(rows),
         )
 
     def compact(self) -> "Column":

@@ -246,15 +246,16 @@ def with_names(
     return [replace(check, names=tuple(names[row] for row in check.rows)) for check in checks]
 
 
-def numbered_checks(found: Hiding, first: int = 1) -> list[ValueCheck]:
+def numbered_checks(found: Hiding, first: Literal[0, 1] = 1) -> list[ValueCheck]:
     """Return values to check with names as in :func:`shown_names`."""
-    checks: Sequence[ValueCheck] = getattr(found, "checks", ())
+    given: Sequence[ValueCheck] = getattr(found, "checks", ())
+    checks = [replace(check, first_row=first) for check in given]
     if not _are_numbered(found):
-        return list(checks)
+        return checks
     return [replace(check, names=tuple(row + first for row in check.rows)) for check in checks]
 
 
-def shown_checks(found: Hiding, first: int = 1) -> list[ValueCheck]:
+def shown_checks(found: Hiding, first: Literal[0, 1] = 1) -> list[ValueCheck]:
     """Return values to check outside of hidden columns, with names as in :func:`shown_names`."""
     return [check for check in numbered_checks(found, first) if not check.concerns(found.hidden)]
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odefs.tables.columns import Column
+from odefs.tables.columns import DURATION, Column
 from odefs.tables.encoder.distribution import counts_below
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.text_formats import unit_of
@@ -49,7 +49,8 @@ class ColumnDrift(NamedTuple):
     """Share of the training values above it."""
     above_now: float = 0.0
     unit: str = ""
-    """Unit of numbers that are text in the table; ``%`` if ``cut`` is a fraction."""
+    """Unit of numbers that are text in the table; ``%`` if ``cut`` is a fraction, ``duration`` if
+    it is seconds of one."""
 
     @property
     def largest(self) -> float:
@@ -77,10 +78,13 @@ class DriftCounts:
     missing: int = 0
     unseen: set[str] = field(default_factory=set)
     below: np.ndarray | None = None
+    unit: str = ""
+    """That durations are some; times have no cut points."""
 
     def add(self, spec: ColumnSpec, column: Column) -> None:
         """Count the cells of a batch. Grouped rare categories count as seen: they have no names."""
         self.n_rows += len(column)
+        self.unit = DURATION if column.is_duration else self.unit
         self.missing += int(column.missing.sum())
         if spec.kind != "category":
             with np.errstate(invalid="ignore"):
@@ -104,7 +108,7 @@ class DriftCounts:
     def drift(self, spec: ColumnSpec) -> ColumnDrift:
         n = max(1, self.n_rows)
         shares = self.outside / n, sorted(self.unseen), self.unseen_rows / n
-        unit = unit_of(spec.style)
+        unit = unit_of(spec.style) or self.unit
         found = ColumnDrift(spec.name, *shares, spec.missing_share, self.missing / n, unit=unit)
         return found if self.below is None else self._with_shift(found, spec, self.below)
 

@@ -267,6 +267,7 @@ def _numbers(name: str, values: np.ndarray, whole: bool = False) -> Column:
         np.where(infinite, np.nan, values) if n_infinite else values,
         whole=whole,
         n_infinite=n_infinite,
+        infinite=np.where(infinite, values, np.nan) if n_infinite else None,
     )
 
 
@@ -365,7 +366,8 @@ def _objects(name: str, cells: list[SupportsFloat | None]) -> Column:
     values = [np.nan if cell is None else _as_float(cell) for cell in cells]
     column = _numbers(name, np.array(values), whole)
     exact = whole and (has_large(column.values) or bool(column.n_infinite))
-    return replace(column, exact=_as_text(name, cells)) if exact else column
+    # Integers beyond the largest float are not infinite.
+    return replace(column, exact=_as_text(name, cells), infinite=None) if exact else column
 
 
 CONVERSIONS: tuple[tuple[Callable[[object], bool], Callable[[str, list[Any]], Column]], ...] = (

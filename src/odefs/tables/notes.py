@@ -200,15 +200,21 @@ class FlagConvention:
 
     def __str__(self) -> str:
         from odefs.tables.messages import convention_message
+        from odefs.tables.readers.error_messages import named_as_arguments
 
-        return convention_message(self)
+        with named_as_arguments():
+            return convention_message(self)
 
 
 def as_plain(record: Note | Exclusion | FlagConvention) -> dict[str, object]:
     """Return the fields that apply, and the message, for JSON."""
+    from odefs.tables.messages import convention_message
+
+    # Alone, a convention names arguments of Python.
+    message = convention_message(record) if isinstance(record, FlagConvention) else str(record)
     names = (field.name for field in fields(record) if field.name != "first_row")
     values = {name: getattr(record, name) for name in names}
-    return {name: _plain(v) for name, v in values.items() if _applies(v)} | {"message": str(record)}
+    return {name: _plain(v) for name, v in values.items() if _applies(v)} | {"message": message}
 
 
 def _applies(value: object) -> bool:

@@ -129,6 +129,7 @@ def command(run: CheckRun) -> None:
     from odefs.cli.sheets import refuse_all
     from odefs.cli.sources import table_and_folder
     from odefs.system.atomic_write import atomic_write
+    from odefs.tables.readers.error_messages import without_options
 
     if run.as_json and run.form != "text":
         raise click.UsageError("--json and --format are mutually exclusive: give only one of them.")
@@ -137,21 +138,23 @@ def command(run: CheckRun) -> None:
     # Before any work: a model file without the share in training cannot resolve a multiple.
     allowed = allowed_share(run.limit, run.model, None)
     refuse_all(run.reading.sheet, "a check is of one table")
-    with table_and_folder(file, run.reading, run.quiet) as (local, folder):
-        with progress(run.quiet):
-            checked = _checked(run, score_file(run, local, folder, top=1), allowed)
-        checked = replace(checked, path=file if Path(file).is_file() else None)
-        if run.metrics is not None:
-            # The node exporter may read the file at any moment, and must not see half of it.
-            with atomic_write(run.metrics) as partial:
-                partial.write_text(as_metrics(checked), encoding="utf-8", newline="\n")
-    if run.as_json:
-        write_document(document_text(as_document(checked)))
-    elif not run.quiet and (text := FORMATS[run.form](checked)):
-        if run.form == "text":
-            click.echo(text, nl=False)
-        else:
-            write_document(text)
+    # Words for missing are those of the model.
+    with without_options("na"):
+        with table_and_folder(file, run.reading, run.quiet) as (local, folder):
+            with progress(run.quiet):
+                checked = _checked(run, score_file(run, local, folder, top=1), allowed)
+            checked = replace(checked, path=file if Path(file).is_file() else None)
+            if run.metrics is not None:
+                # The node exporter may read the file at any moment, and must not see half of it.
+                with atomic_write(run.metrics) as partial:
+                    partial.write_text(as_metrics(checked), encoding="utf-8", newline="\n")
+        if run.as_json:
+            write_document(document_text(as_document(checked)))
+        elif not run.quiet and (text := FORMATS[run.form](checked)):
+            if run.form == "text":
+                click.echo(text, nl=False)
+            else:
+                write_document(text)
     if checked.has_failed():
         raise SystemExit(TOO_MANY)
 

@@ -46,7 +46,9 @@ CERTAINTY_PER_POWER, MOST_CERTAINTY_GAINED = 0.1, 0.2
 ROUNDING = 1e-9
 """Smaller distances from the median, relative to it, are rounding errors of equal values."""
 LARGEST = 1e150
-"""Differences of larger numbers may overflow: their columns are not checked for far values."""
+"""Differences of larger numbers may overflow: these are compared after a division."""
+DIVISOR = 2.0**512
+"""A power of two, so that a division changes no digit."""
 
 Transform = Callable[[np.ndarray], np.ndarray]
 
@@ -57,21 +59,31 @@ def extreme_suspects(
     """Return far values, without values ``named`` by other checks, or below or above bounds."""
     rest, lowest, highest = (
         values[(values >= low) & (values <= high)]
-        for values in (facts.typical(named), facts.lowest(named), facts.highest(named))
+        for values in (facts.typical(named), _lowest(facts, named, low), facts.highest(named))
     )
     if rest.size < 10 or not highest.size or not lowest.size:
         return []
+    ends = lowest, highest
     if max(abs(float(highest[0])), abs(float(lowest[0]))) > LARGEST:
-        return []
+        rest, lowest, highest = rest / DIVISOR, lowest / DIVISOR, highest / DIVISOR
     found_low, found_high = _far_by_any_rule(facts, lowest, highest, rest)
     if not found_high and not found_low:
         return []
-    usual = (float(lowest[found_low]), float(highest[found_high]))
-    numbers = {*highest[:found_high].tolist(), *lowest[:found_low].tolist()}
+    far = np.concatenate([highest[:found_high], lowest[:found_low]])
+    usual = np.array([lowest[found_low], highest[found_high]])
     (middle,) = quantiles(rest, 0.5)
-    certainty = 0.75 if len(numbers) <= 3 else 0.65
-    certainty += _absurdity(np.array([*numbers]) - middle, np.array(usual) - middle)
-    return [facts.suspect("extreme_value", certainty, sorted(numbers), usual=usual)]
+    certainty = 0.75 if np.unique(far).size <= 3 else 0.65
+    certainty += _absurdity(far - middle, usual - middle)
+    low_ends, high_ends = (end.tolist() for end in ends)
+    numbers = sorted({*high_ends[:found_high], *low_ends[:found_low]})
+    quoted = low_ends[found_low], high_ends[found_high]
+    return [facts.suspect("extreme_value", certainty, numbers, usual=quoted)]
+
+
+def _lowest(facts: NumberFacts, named: Collection[float], low: float) -> np.ndarray:
+    """Return the lowest values, from zero on if ``low`` is zero."""
+    # Of a large column, all of the lowest values that are kept may be negative.
+    return facts.lowest_from_zero(named) if low == 0 else facts.lowest(named)
 
 
 def _far_by_any_rule(

@@ -13,6 +13,7 @@ import numpy as np
 from odefs.tables.checks.gather import ColumnTally, NumberTally
 from odefs.tables.checks.record import Cell, CheckKind, Suspect
 from odefs.tables.columns import Kind
+from odefs.tables.encoder.missing import numbers_in
 from odefs.tables.encoder.text_formats import (
     TextFormat,
     is_missing_value,
@@ -54,16 +55,31 @@ class TextFacts:
     """The format, if most of the cells are numbers or dates."""
 
     @classmethod
-    def of(cls, tally: ColumnTally) -> "TextFacts | None":
+    def of(
+        cls, tally: ColumnTally, style: TextFormat | None = None, na: Collection[str] = ()
+    ) -> "TextFacts | None":
+        """Facts of a column; ``style`` is its format if a model has learned one.
+
+        Cells that are read as a number in ``na`` are missing. A batch may be too short or have too
+        many errors to infer the format, or fit another one: 03/04 may be read day first.
+        """
         if not tally.levels:
             return None
         levels = tuple(sorted(tally.levels))
         counts = np.array([tally.levels[level] for level in levels])
-        style = recognise(levels, counts)
+        style = recognise(levels, counts) if style is None else style
         if style is not None:
             kept = [k for k, level in enumerate(levels) if not is_missing_value(level)]
             levels, counts = tuple(levels[k] for k in kept), counts[kept]
-        return cls(tally.name, tally.n_rows, levels, counts, style)
+        if not levels:
+            return None
+        found = cls(tally.name, tally.n_rows, levels, counts, style)
+        absent = numbers_in(na)
+        if style is None or not absent:
+            return found
+        present = np.flatnonzero(~np.isin(found.read, absent))
+        levels = tuple(levels[k] for k in present.tolist())
+        return cls(tally.name, tally.n_rows, levels, counts[present], style) if levels else None
 
     @cached_property
     def n(self) -> int:
@@ -107,8 +123,8 @@ class NumberFacts:
     """Sampled values in ascending order."""
     text: TextFacts | None = None
     """The column as text, if it was read from text."""
-    zone: str = ""
-    """Time zone of a column of times."""
+    typed_unit: str = ""
+    """Time zone of a column of times; of durations, that they are."""
 
     @classmethod
     def of_numbers(cls, tally: ColumnTally) -> "NumberFacts | None":
@@ -117,8 +133,8 @@ class NumberFacts:
         cells = np.concatenate([part.values for part in tally.sample])
         of: Kind = "time" if tally.is_time else "number"
         known = np.sort(cells[~np.isnan(cells)])
-        zone = tally.sample[0].zone
-        return cls(tally.name, of, tally.whole, tally.numbers, known, zone=zone)
+        unit = tally.sample[0].unit
+        return cls(tally.name, of, tally.whole, tally.numbers, known, typed_unit=unit)
 
     @classmethod
     def of_text(cls, facts: TextFacts, tally: ColumnTally) -> "NumberFacts | None":
@@ -149,10 +165,10 @@ class NumberFacts:
 
     @property
     def unit(self) -> str:
-        """The unit in the cells of a column that was read from text; of times, their zone."""
+        """The unit in the cells of a column that was read from text, or of its type."""
         text = self.text
         if text is None or text.style is None:
-            return self.zone
+            return self.typed_unit
         if self.of == "time":
             return read_zone(text.levels, text.read, text.style)
         return unit_of(text.style.name)
@@ -165,6 +181,11 @@ class NumberFacts:
     def lowest(self, without: Collection[float] = ()) -> np.ndarray:
         """Lowest values in ascending order, repeated as often as they occur, up to a limit."""
         return np.sort(np.concatenate([self.tally.lowest, self._special(without)]))
+
+    def lowest_from_zero(self, without: Collection[float] = ()) -> np.ndarray:
+        """Lowest values that are not negative, as :meth:`lowest` returns those of all."""
+        special = self._special(without)
+        return np.sort(np.concatenate([self.tally.lowest_positive, special[special >= 0]]))
 
     def highest(self, without: Collection[float] = ()) -> np.ndarray:
         """Highest values in descending order."""
@@ -196,7 +217,8 @@ class NumberFacts:
         if self.text is not None:
             read = self.text.read
             beyond = ((read < below) | (read > above)) & ~np.isin(read, list(excluded))
-            chosen = np.isin(read, list(numbers)) | beyond
+            # Infinite cells count as missing.
+            chosen = (np.isin(read, list(numbers)) | beyond) & np.isfinite(read)
             texts = frozenset(self.text.levels[k] for k in np.flatnonzero(chosen))
         return Suspect(
             kind,

@@ -1,6 +1,6 @@
 """All checks of a table, most certain first."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,7 +10,7 @@ from odefs._progress import report_progress, stage
 from odefs.tables.checks.dates import date_suspects
 from odefs.tables.checks.facts import NumberFacts, TextFacts
 from odefs.tables.checks.gather import ColumnTally, cell_hashes, gather, numbers_rows
-from odefs.tables.checks.numbers import number_suspects
+from odefs.tables.checks.numbers import infinite_suspects, number_suspects
 from odefs.tables.checks.record import Cell, Suspect, ValueCheck
 from odefs.tables.checks.repeated_ids import repeated_ids
 from odefs.tables.checks.rows import (
@@ -24,6 +24,7 @@ from odefs.tables.checks.rows import (
 from odefs.tables.checks.text import POSSIBLE_NAME, text_suspects
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.roles import IDENTIFIER_NAME
+from odefs.tables.encoder.text_formats import format_named
 from odefs.tables.notes import COMPACT_DATES
 from odefs.tables.table import Table
 
@@ -63,7 +64,7 @@ def find_checks(
         gathered = gather(table, read, [*used, *others], encoder.na, seed, id, dates)
         day = _latest_day() if today is None else today
         tallies = gathered.columns.values()
-        suspects, numbers = _suspects(tallies, frozenset(encoder.category), counters, id, day)
+        suspects, numbers = _suspects(tallies, encoder, counters, id, day)
         sums = sum_suspects(numbers)
         located = locate(table, [*suspects, *sums], encoder.na, dates)
         located = [one for one in located if not _is_name(one, located, table, numbers)]
@@ -100,8 +101,11 @@ def _located_checks(located: Sequence[Located]) -> list[ValueCheck]:
     """Return a check for each suspect; a row that is a total is named as such only."""
     sums = sum_rows(located)
     summed = _named_rows(sums)
+    by_column = defaultdict[str, list[Located]](list)
+    for one in located:
+        by_column[one.suspect.column].append(one)
     checks = [
-        _with_cells_apart(_confirmed_total(one.check(), summed), located)
+        _with_cells_apart(_confirmed_total(one.check(), summed), by_column[one.suspect.column])
         for one in located
         if one.suspect.kind != "sum_row"
     ]
@@ -143,7 +147,7 @@ def _is_extreme_total(check: ValueCheck, totals: set[int]) -> bool:
 
 
 def _with_cells_apart(check: ValueCheck, located: Sequence[Located]) -> ValueCheck:
-    """Add the cells of the column that lie outside the range of the others.
+    """Add the cells that lie outside the range of the others; ``located`` are those of the column.
 
     These are the cells of other checks: each check leaves out those of more specific ones.
     """
@@ -152,8 +156,7 @@ def _with_cells_apart(check: ValueCheck, located: Sequence[Located]) -> ValueChe
     parts = [
         one
         for one in located
-        if one.suspect.column == check.column
-        and one.suspect.kind in (*COMPARED, *BEYOND)
+        if one.suspect.kind in (*COMPARED, *BEYOND)
         and tuple(one.rows) != check.rows
         and _lies_outside(one.suspect, check.usual)
     ]
@@ -215,7 +218,7 @@ def _is_copied_id(check: ValueCheck, copies: ValueCheck) -> bool:
 
 def _suspects(
     tallies: Iterable[ColumnTally],
-    as_text: Collection[str],
+    encoder: ColumnEncoder,
     counters: Collection[str],
     id: str | None,
     today: float,
@@ -224,29 +227,34 @@ def _suspects(
 
     The column ``id`` and numbers that count the rows are searched for repeated values only.
     """
+    as_text = frozenset(encoder.category)
+    styles = {spec.name: format_named(spec.style) for spec in encoder.specs_ if spec.style}
     suspects, numbers = [], []
     for tally in tallies:
         if tally.name == id or (tally.name not in as_text and numbers_rows(tally.name)):
             suspects += repeated_ids(tally, is_declared=tally.name == id)
         if tally.name == id or (tally.name in counters and tally.numbers is not None):
             continue
-        found, facts = _column_suspects(tally, as_text, today)
+        text = TextFacts.of(tally, styles.get(tally.name), encoder.na)
+        found, facts = _column_suspects(tally, text, as_text, today)
         suspects += found
         numbers += [] if facts is None else [facts]
     return suspects, numbers
 
 
 def _column_suspects(
-    tally: ColumnTally, as_text: Collection[str], today: float
+    tally: ColumnTally, text: TextFacts | None, as_text: Collection[str], today: float
 ) -> tuple[list[Suspect], NumberFacts | None]:
     """Return the suspects of a column, and its numbers where it has any."""
     found: list[Suspect] = []
-    text = TextFacts.of(tally)
     facts = NumberFacts.of_numbers(tally)
     if text is not None:
         found += text_suspects(text)
         facts = NumberFacts.of_text(text, tally)
-    if facts is None or not facts.sample.size or tally.name in as_text:
+    if tally.name in as_text:
+        return found, None
+    found += infinite_suspects(tally, text)
+    if facts is None or not facts.sample.size:
         return found, None
     if facts.of == "time":
         return [*found, *date_suspects(facts, today)], None

@@ -7,12 +7,13 @@ of a table start. Rows are hashed, by which copies are found without comparing a
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from odefs._progress import report_progress
+from odefs.tables.checks.ids import IdTally, text_hashes
 from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import IDENTIFIER_NAME, as_category
@@ -24,8 +25,8 @@ SAMPLE_BYTES = 2**27
 MAX_LEVELS = 20_000
 """Texts with more distinct values are free text, and are not checked."""
 MAX_IDS = 2**22
-"""Tables with more ids, in all columns together, are not searched for repeated ones: all are held
-in memory.
+"""With more ids, in all columns together, only the declared column of ids is searched for repeated
+ones, and in tables with more rows none: all are held in memory.
 """
 PLACES = re.compile(r"(?i)(?:fips|zip|zip_?code|post_?code|postal_?code)$")
 """Names of codes of places, which several rows may share."""
@@ -54,6 +55,8 @@ class NumberTally:
     """In ascending order."""
     highest: np.ndarray = field(default_factory=lambda: np.empty(0))
     """In descending order."""
+    lowest_positive: np.ndarray = field(default_factory=lambda: np.empty(0))
+    """In ascending order: all of the lowest may be negative."""
 
     def add(self, values: np.ndarray, counts: np.ndarray | None = None) -> None:
         """Add known values; ``counts`` is the number of cells of each, by default one."""
@@ -75,6 +78,9 @@ class NumberTally:
         lowest, highest = _ends(values)
         self.lowest = np.sort(np.concatenate([self.lowest, lowest]))[:KEPT]
         self.highest = np.sort(np.concatenate([self.highest, highest]))[::-1][:KEPT]
+        # Zero is special, so these are all values that are not negative.
+        positive = lowest if low >= 0 else _ends(values[values > 0])[0]
+        self.lowest_positive = np.sort(np.concatenate([self.lowest_positive, positive]))[:KEPT]
 
     def _add_special(
         self, values: np.ndarray, counts: np.ndarray | None, low: float, high: float
@@ -107,13 +113,14 @@ class ColumnTally:
     name: str
     n_rows: int = 0
     numbers: NumberTally | None = None
+    n_infinite: int = 0
     is_time: bool = False
     whole: bool = True
     levels: Counter[str] | None = field(default_factory=Counter)
     """Number of cells of each text; ``None`` if there are too many distinct ones."""
     sample: list[Column] = field(default_factory=list)
-    ids: list[np.ndarray] | None = None
-    """All numbers of a column that is named like an identifier; ``None`` for other columns."""
+    ids: IdTally | None = None
+    """The ids of a column that may identify the rows; ``None`` for other columns."""
 
     def add(self, column: Column, sampled: np.ndarray, na: Collection[str]) -> None:
         """Add a batch, of whose rows some belong to the sample."""
@@ -124,27 +131,34 @@ class ColumnTally:
             column = without_words(column, na)
             self.is_time = column.kind == "time"
             self.whole &= column.whole
+            if column.infinite is not None:
+                self.n_infinite += int(np.count_nonzero(~np.isnan(column.infinite)))
             self.numbers = self.numbers or NumberTally()
             known = column.values[~column.missing]
             self.numbers.add(known)
             if self.ids is not None:
-                self.ids.append(known)
+                self.ids.add(column)
             self.sample.append(column.take(sampled))
 
     def _add_text(self, column: Column, sampled: np.ndarray, na: Collection[str]) -> None:
-        if self.levels is None or column.opaque:
+        if column.opaque or (self.levels is None and self.ids is None):
             return
-        if len(column.levels) <= MAX_LEVELS:
-            column = without_words(column, na)
+        is_free = len(column.levels) > MAX_LEVELS
+        column = column if is_free else without_words(column, na)
+        if self.ids is not None:
+            self.ids.add(column)
+        # Without the levels of the other rows, which would be held for every batch.
+        part = column.take(sampled)
+        self.sample.append(without_words(part.compact(), na) if is_free else part)
+        if self.levels is not None and not is_free:
             counts = np.bincount(
                 column.category_codes[~column.missing], minlength=len(column.levels)
             )
             pairs = zip(column.levels, counts.tolist(), strict=True)
             self.levels.update({level: count for level, count in pairs if count})
-            self.sample.append(column.take(sampled))
-        if len(column.levels) > MAX_LEVELS or len(self.levels) > MAX_LEVELS:
+        if is_free or (self.levels is not None and len(self.levels) > MAX_LEVELS):
             self.levels = None
-            self.sample = []
+            self.sample = [] if self.ids is None else self.sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +195,9 @@ def gather(
     n_rows = table.n_rows
     chosen = _sampled_rows(n_rows, len(names), seed)
     with_ids = _columns_of_ids(names, id, n_rows)
-    tallies = {name: ColumnTally(name, ids=[] if name in with_ids else None) for name in names}
+    tallies = {
+        name: ColumnTally(name, ids=IdTally() if name in with_ids else None) for name in names
+    }
     hashes = np.empty(n_rows, dtype=np.uint64) if n_rows <= MAX_HASHED_ROWS and hashed else None
     sample = []
     for start, batch in table.column_batches(list(dict.fromkeys((*names, *hashed)))):
@@ -195,7 +211,24 @@ def gather(
             hashes[start:stop] = row_hashes(whole_rows)
             sample.append(whole_rows.take(sampled))
         report_progress(stop, n_rows)
+    _name_repeated_ids(table, tallies, na, dates)
     return Gathered(n_rows, tallies, hashes, sample)
+
+
+def _name_repeated_ids(
+    table: Table,
+    tallies: Mapping[str, ColumnTally],
+    na: Collection[str],
+    dates: Collection[str],
+) -> None:
+    """Find the texts of repeated ids, of which the hashes are known; hardly any column has some."""
+    tallied = {name: tally.ids for name, tally in tallies.items() if tally.ids is not None}
+    hashes = {name: ids.repeated_hashes() for name, ids in tallied.items()}
+    names = [name for name, found in hashes.items() if found.size]
+    for _, batch in table.column_batches(names) if names else ():
+        for name in names:
+            column = dates_as_text(batch[name], dates)
+            tallied[name].name_repeated(column, hashes[name], na)
 
 
 def dates_as_text(column: Column, dates: Collection[str]) -> Column:
@@ -216,10 +249,12 @@ def _sampled_rows(n_rows: int, n_columns: int, seed: int) -> np.ndarray:
 
 
 def _columns_of_ids(names: Sequence[str], id: str | None, n_rows: int) -> set[str]:
-    """Return the columns whose ids are held in memory; none of them if there are too many ids."""
+    """Return the columns whose ids are held in memory, of which there may not be too many."""
     # Zip codes and the like are named as identifiers, but several rows may share one.
     found = {name for name in names if name == id or numbers_rows(name)}
-    return found if len(found) * n_rows <= MAX_IDS else set()
+    if len(found) * n_rows > MAX_IDS:
+        found &= {id}
+    return found if n_rows <= MAX_IDS else set()
 
 
 MAX_HASHED_ROWS = 2**24
@@ -244,9 +279,8 @@ def cell_hashes(column: Column, place: int) -> np.ndarray:
     if column.exact is not None:
         column = column.exact
     if column.kind == "category":
-        # Python's own hash of text is fast, and differs between processes, which does no harm.
-        hashed = np.array([*(hash(level) for level in column.levels), 0], dtype=np.int64)
-        cells = _mixed(hashed.view(np.uint64))
+        # They differ between processes, which does no harm.
+        cells = _mixed(np.append(text_hashes(column.levels), 0).view(np.uint64))
         cells[-1] = MISSING
         return (cells * own)[column.category_codes]
     # Adding zero turns -0.0 into 0.0.

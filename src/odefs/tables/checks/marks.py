@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from odefs.tables.checks.record import Cell, ValueCheck
-from odefs.tables.checks.rows import as_checked, matches
+from odefs.tables.checks.rows import as_checked, matches, quoted_cells
 from odefs.tables.columns import Columns
 
 
@@ -49,7 +49,7 @@ def find_marks(
         if check.suspect is not None:
             column = read[check.suspect.column]
             places = np.flatnonzero(matches(column, check.suspect))
-            yield Marks(check, places, column.cells(places))
+            yield Marks(check, places, quoted_cells(column, places, check.suspect))
         elif check.copies is not None:
             places, found = _common(numbers, check.copies.rows)
             yield Marks(check, places, originals=check.copies.originals[found].tolist())

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from odefs.tables.checks.extreme_values import FEW_VALUES, extreme_suspects
-from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts, name_words, quantiles
-from odefs.tables.checks.gather import CODES
+from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts, TextFacts, name_words, quantiles
+from odefs.tables.checks.gather import CODES, ColumnTally
 from odefs.tables.checks.record import Suspect
 
 CODE_GAP = 0.5
@@ -19,7 +19,7 @@ CODE_GAP = 0.5
 SMALL_CODES = (9.0, -9.0, -8.0, 99.0, -99.0, 88.0, -88.0, 98.0)
 """Codes that are ordinary numbers in many columns: they must lie further away."""
 SMALL_CODE_GAP = 1.5
-ZERO_SHARE, NEGATIVE_SHARE, IMPOSSIBLE_SHARE = 0.05, 0.01, 0.01
+ZERO_SHARE, NEGATIVE_SHARE, IMPOSSIBLE_SHARE, INFINITE_SHARE = 0.05, 0.01, 0.01, 0.05
 """More cells than these are no errors but a property of the column."""
 CODED_SHARE, CODED_VALUES = 0.1, 2
 """The same for negative numbers that are codes, and the most distinct ones."""
@@ -55,6 +55,23 @@ CHANGES = frozenset(
     ["change", "growth", "diff", "difference", "increase", "decrease", "return", "returns", "delta"]
 )
 """Words of a name that make negative numbers and more than 100 percent ordinary."""
+
+
+def infinite_suspects(tally: ColumnTally, text: TextFacts | None) -> list[Suspect]:
+    """Return the infinite cells of a column of numbers, which count as missing, if they are few."""
+    if text is not None:
+        if text.style is None:
+            return []
+        chosen = np.isinf(text.read)
+        count, n = int(text.counts[chosen].sum()), text.n
+        infinite = text.suspect(
+            "infinite_value", 0.9, [text.levels[k] for k in np.flatnonzero(chosen).tolist()]
+        )
+    else:
+        count, n = tally.n_infinite, 0 if tally.numbers is None else tally.numbers.n
+        infinite = Suspect("infinite_value", tally.name, 0.9, of="category")
+    # Of a column of logarithms or ratios, many may be infinite.
+    return [infinite] if 0 < count <= max(1, INFINITE_SHARE * n) else []
 
 
 def number_suspects(facts: NumberFacts) -> list[Suspect]:
@@ -206,17 +223,16 @@ def _negatives(facts: NumberFacts, named: set[float]) -> Suspect | None:
     if rest.size < LEAST_CELLS // 2:
         return None
     lowest = facts.lowest(named)
-    negative = np.concatenate([lowest[lowest < 0], typical[typical < 0]])
+    # The lowest values are too few for those near zero, of which the sample has some.
+    negative = np.sort(np.concatenate([lowest[lowest < 0], typical[typical < 0]]))
     # All others are positive, though a sample may miss the zeros.
     are_coded = not facts.tally.special[0.0] and _are_coded(negative, count, rest)
     if not are_coded and (
         count > max(1, NEGATIVE_SHARE * facts.n)
-        or _are_ordinary_tail(lowest[:count], rest, facts.n, count)
+        or _are_ordinary_tail(negative, rest, facts.n, count)
     ):
         return None
-    # Of the lowest values of large tables, all may be negative.
-    others = lowest[lowest >= 0]
-    usual = (float(others[0] if others.size else rest[0]), float(facts.highest(named)[0]))
+    usual = (float(facts.lowest_from_zero(named)[0]), float(facts.highest(named)[0]))
     certainty = 0.8 if count <= 0.001 * facts.n + 1 else 0.6
     excluded = tuple(sorted(named))
     return facts.suspect("negative", certainty, excluded=excluded, below=0.0, usual=usual)
@@ -234,7 +250,7 @@ def _are_coded(negative: np.ndarray, count: int, rest: np.ndarray) -> bool:
 def _are_ordinary_tail(negative: np.ndarray, rest: np.ndarray, n: int, count: int) -> bool:
     """Whether ``count`` negative numbers among ``n`` continue the distribution of the others.
 
-    ``negative`` are the lowest of them and ``rest`` other values, both in ascending order.
+    ``negative`` are some of them and ``rest`` other values, both in ascending order.
     """
     low, lower, middle, upper = quantiles(rest, 0.01, 0.05, 0.5, 0.95)
     if middle <= 0:

@@ -16,6 +16,7 @@ CheckKind = Literal[
     "early_date",
     "extreme_value",
     "impossible_value",
+    "infinite_value",
     "spelling",
     "case_or_spaces",
     "number_in_text",
@@ -28,7 +29,11 @@ CheckKind = Literal[
 """Kinds of values to check; stable keywords."""
 
 Cell = str | float | None
-REPLACED_NOTES = (("code", "missing_code"), ("text_in_numbers", "unreadable_cells"))
+REPLACED_NOTES = (
+    ("code", "missing_code"),
+    ("text_in_numbers", "unreadable_cells"),
+    ("infinite_value", "infinite_cells"),
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,8 @@ class ValueCheck:
     names: tuple[Any, ...] = ()
     """Ids of these rows, or their numbers from 1."""
     values: tuple[Cell, ...] = ()
-    """Cells of these rows; times are seconds since 1970. Empty for copies of rows."""
+    """Cells of these rows; times are seconds since 1970, ids beyond 2**53 text. Empty for copies of
+    rows."""
     usual: tuple[Cell, ...] = ()
     """What to compare with: lowest and highest other value, or the frequent spelling."""
     apart: tuple[Cell, ...] = ()
@@ -67,11 +73,19 @@ class ValueCheck:
     """Finds all cells of the check in some rows; ``None`` for kinds that concern whole rows."""
     copies: "CopiedRows | None" = field(default=None, repr=False, compare=False)
     """All rows of the check if it is about copies."""
+    code: float | None = None
+    """The number of a code, which cells of text may write in several ways."""
+    first_row: Literal[0, 1] = 0
+    """Number of the first row: 0 in Python, 1 in files and on the command line."""
 
     def __str__(self) -> str:
         from odefs.tables.messages import check_message
+        from odefs.tables.readers.error_messages import named_as_arguments
 
-        return check_message(self)
+        if self.first_row == 1:
+            return check_message(self)
+        with named_as_arguments():
+            return check_message(self)
 
     def concerns(self, columns: frozenset[str]) -> bool:
         """Whether the check is about one of these columns, or names one."""
@@ -100,6 +114,8 @@ class Suspect:
     usual_count: int = 0
     of: Kind = "number"
     unit: str = ""
+    exact: frozenset[str] = frozenset()
+    """Integers that float64 would round, of columns of numbers."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,13 @@ A column that the user declares to identify the rows needs no such evidence.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from odefs.tables.checks.facts import LEAST_CELLS
 from odefs.tables.checks.gather import ColumnTally
+from odefs.tables.checks.ids import IdTally
 from odefs.tables.checks.record import Suspect
 
 REPEATED_SHARE = 0.01
@@ -29,51 +30,120 @@ LONGEST = 15
 DIGITS = re.compile(r"\d+", re.ASCII)
 
 
+@dataclass(frozen=True, eq=False)
+class _Repeats:
+    """Repeated ids of a column, and what tells whether they are errors."""
+
+    suspect: Suspect
+    """Describes their cells."""
+    counts: np.ndarray
+    """Number of cells of each repeated id."""
+    n_cells: int
+    """Number of cells with ids, repeated or not."""
+    numbers: np.ndarray
+    """Distinct numbers of the ids or of a sample of them; none if the ids have no numbers."""
+
+    @property
+    def are_few(self) -> bool:
+        """Whether hardly any of enough ids is repeated."""
+        n_repeated = int((self.counts - 1).sum())
+        return self.n_cells >= LEAST_CELLS and n_repeated <= max(1, REPEATED_SHARE * self.n_cells)
+
+    @property
+    def are_numbered(self) -> bool:
+        """Whether far fewer of the numbers are repeated than chance would repeat."""
+        if not self.numbers.size:
+            return False
+        # Expected number of equal pairs, if the ids were drawn at random from their range.
+        by_chance = self.n_cells * (self.n_cells - 1) / 2 / _size_of_range(self.numbers)
+        n_pairs = float((self.counts * (self.counts - 1.0)).sum() / 2)
+        return SURPRISE * n_pairs < by_chance
+
+
 def repeated_ids(tally: ColumnTally, is_declared: bool = False) -> list[Suspect]:
     """Return the repeated ids of a column that is an identifier by its name or by declaration.
 
     Ids that are declared to identify the rows may be random: repeats are few, and that is all.
+    They may also be dates or fractions.
     """
-    if tally.ids and tally.whole:
-        numbers, counts = np.unique(np.concatenate(tally.ids), return_counts=True)
-        found = Suspect("repeated_id", tally.name, 0.85, tuple(numbers[counts > 1].tolist()))
-    elif tally.levels:
-        levels, counts = list(tally.levels), np.array(list(tally.levels.values()))
-        numbers, is_id = _numbers_in(levels, counts)
-        if is_declared and not numbers.size:
-            is_id = np.ones(len(levels), dtype=bool)
-        texts = frozenset(levels[k] for k in np.flatnonzero(is_id & (counts > 1)))
-        counts = counts[is_id]
-        found = Suspect("repeated_id", tally.name, 0.85, texts=texts, of="category")
+    if tally.ids is None:
+        return []
+    if tally.numbers is None:
+        found = _repeated_texts(tally, tally.ids, is_declared)
+    elif is_declared or tally.whole:
+        found = _repeated_numbers(tally, tally.ids)
     else:
         return []
-    n_ids = int((counts > 1).sum())
-    are_ids = _are_few(counts) and (is_declared or _are_numbered(numbers, counts))
-    return [replace(found, usual_count=n_ids)] if n_ids and are_ids else []
+    if not found.counts.size or not found.are_few or not (is_declared or found.are_numbered):
+        return []
+    return [replace(found.suspect, usual_count=found.counts.size)]
 
 
-def _numbers_in(levels: Sequence[str], counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers in texts that differ in digits only, and which of the texts have them.
+def _repeated_numbers(tally: ColumnTally, ids: IdTally) -> _Repeats:
+    numbers, counts = np.unique(np.concatenate(ids.numbers), return_counts=True)
+    rounded = np.concatenate(ids.rounded)
+    exact = {text: count for text, count in ids.texts.items() if count > 1}
+    suspect = Suspect(
+        "repeated_id",
+        tally.name,
+        0.85,
+        tuple(numbers[counts > 1].tolist()),
+        exact=frozenset(exact),
+        of="time" if tally.is_time else "number",
+        unit=tally.sample[0].unit,
+    )
+    n_cells = int(counts.sum()) + rounded.size
+    counts = np.array([*counts[counts > 1].tolist(), *exact.values()])
+    return _Repeats(suspect, counts, n_cells, np.unique(np.concatenate([numbers, rounded])))
 
-    R-2026-0017 is number 20260017. A few other texts are left out; with more of them, all are.
-    """
-    forms = [DIGITS.sub("0", level) for level in levels]
-    usual, n_others = _usual_form(forms, counts)
-    none = np.empty(0), np.zeros(len(levels), dtype=bool)
-    if n_others > max(2, OTHER_SHARE * int(counts.sum())):
-        return none
-    is_id = np.array([form == usual for form in forms])
-    numbers = _joined_digits([levels[k] for k in np.flatnonzero(is_id).tolist()])
-    return (numbers, is_id) if numbers.size else none
+
+def _repeated_texts(tally: ColumnTally, ids: IdTally, is_declared: bool) -> _Repeats:
+    levels, counts = _sampled_texts(tally)
+    form, numbers = _form_and_numbers(levels, counts)
+    # Declared ids of several forms are all compared.
+    is_any = is_declared and not numbers.size
+    found = {
+        text: count
+        for text, count in ids.texts.items()
+        if count > 1 and (is_any or (numbers.size and _form(text) == form))
+    }
+    suspect = Suspect("repeated_id", tally.name, 0.85, texts=frozenset(found), of="category")
+    # Labels and remarks are no ids.
+    n_others = ids.n_missing + ids.texts.total() - sum(found.values())
+    n_cells = int(sum(part.sum() for part in ids.counts)) - n_others
+    return _Repeats(suspect, np.array([*found.values()]), n_cells, numbers)
 
 
-def _usual_form(forms: Sequence[str], counts: np.ndarray) -> tuple[str, int]:
-    """Return the form of most cells, and the number of cells of other forms."""
+def _sampled_texts(tally: ColumnTally) -> tuple[list[str], np.ndarray]:
+    """Return the distinct texts in the sample, and how often each occurs there."""
     cells = Counter[str]()
+    for part in tally.sample:
+        counts = np.bincount(part.category_codes[~part.missing], minlength=len(part.levels))
+        used = np.flatnonzero(counts).tolist()
+        cells.update({part.levels[k]: int(counts[k]) for k in used})
+    return list(cells), np.array([*cells.values()], dtype=np.int64)
+
+
+def _form(text: str) -> str:
+    """Return a text without its digits."""
+    return DIGITS.sub("0", text)
+
+
+def _form_and_numbers(levels: Sequence[str], counts: np.ndarray) -> tuple[str, np.ndarray]:
+    """Return the form of texts that differ in digits only, and the numbers in them.
+
+    R-2026-0017 is number 20260017. A few other texts are left out; with more of them, there are no
+    numbers.
+    """
+    cells = Counter[str]()
+    forms = [_form(level) for level in levels]
     for form, count in zip(forms, counts.tolist(), strict=True):
         cells[form] += count
-    usual, n_usual = cells.most_common(1)[0]
-    return usual, cells.total() - n_usual
+    ((usual, n_usual),) = cells.most_common(1) or [("", 0)]
+    if cells.total() - n_usual > max(2, OTHER_SHARE * cells.total()):
+        return usual, np.empty(0)
+    of_form = [level for level, form in zip(levels, forms, strict=True) if form == usual]
+    return usual, _joined_digits(of_form)
 
 
 def _joined_digits(ids: Sequence[str]) -> np.ndarray:
@@ -99,21 +169,3 @@ def _size_of_range(numbers: np.ndarray) -> float:
     """
     gaps = np.sort(np.diff(np.sort(numbers)))
     return 1.0 + float(gaps[: gaps.size - max(1, int(GAP_SHARE * gaps.size))].sum())
-
-
-def _are_few(counts: np.ndarray) -> bool:
-    """Whether hardly any of enough ids is repeated."""
-    n_cells = int(counts.sum())
-    n_repeated = n_cells - counts.size
-    return n_cells >= LEAST_CELLS and n_repeated <= max(1, REPEATED_SHARE * n_cells)
-
-
-def _are_numbered(numbers: np.ndarray, counts: np.ndarray) -> bool:
-    """Whether far fewer of the numbers are repeated than chance would repeat."""
-    if not numbers.size:
-        return False
-    n_cells = int(counts.sum())
-    # Expected number of equal pairs, if the ids were drawn at random from their range.
-    by_chance = n_cells * (n_cells - 1) / 2 / _size_of_range(numbers)
-    n_pairs = float((counts * (counts - 1.0)).sum() / 2)
-    return SURPRISE * n_pairs < by_chance

@@ -8,7 +8,7 @@ import numpy as np
 from odefs.tables.checks.facts import NumberFacts
 from odefs.tables.checks.gather import Gathered, cell_hashes, dates_as_text
 from odefs.tables.checks.record import Cell, CopiedRows, Suspect, ValueCheck
-from odefs.tables.columns import Column, Columns
+from odefs.tables.columns import LARGE, Column, Columns
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.table import Table
 
@@ -40,9 +40,9 @@ class Located:
         """Search a batch that starts at row ``start``."""
         found = np.flatnonzero(matches(column, self.suspect))
         self.count += found.size
-        for row in found[: ROWS_KEPT - len(self.rows)].tolist():
-            self.rows.append(start + row)
-            self.values.append(column.at(row))
+        kept = found[: ROWS_KEPT - len(self.rows)]
+        self.rows.extend((start + kept).tolist())
+        self.values.extend(quoted_cells(column, kept, self.suspect))
 
     def check(self) -> ValueCheck:
         suspect = self.suspect
@@ -60,6 +60,7 @@ class Located:
             unit=suspect.unit,
             certainty=suspect.certainty,
             suspect=suspect,
+            code=suspect.numbers[0] if suspect.kind == "code" else None,
         )
 
 
@@ -91,14 +92,34 @@ def as_checked(column: Column, na: Collection[str], dates: Collection[str]) -> C
 def matches(column: Column, suspect: Suspect) -> np.ndarray:
     """Return which cells of a column, read by :func:`as_checked`, the suspect describes."""
     if suspect.texts is not None:
-        is_suspect = [level in suspect.texts for level in column.levels]
-        return np.array([*is_suspect, False])[column.category_codes]
+        is_named = [level in suspect.texts for level in column.levels]
+        return np.array([*is_named, False])[column.category_codes]
+    if suspect.kind == "infinite_value":
+        infinite = column.infinite
+        return np.zeros(len(column), dtype=bool) if infinite is None else ~np.isnan(infinite)
     values = column.values
     with np.errstate(invalid="ignore"):
         found = (values < suspect.below) | (values > suspect.above)
     # Repeated ids may be many numbers.
     found &= ~np.isin(values, suspect.excluded)
-    return found | np.isin(values, suspect.numbers)
+    is_suspect = np.isin(values, suspect.numbers)
+    if suspect.exact and column.exact is not None:
+        named = np.array([*(level in suspect.exact for level in column.exact.levels), False])
+        # Neighbours of a large integer are the same number in float64.
+        large = np.abs(values) >= LARGE
+        is_suspect = np.where(large, named[column.exact.category_codes], is_suspect)
+    return found | is_suspect
+
+
+def quoted_cells(column: Column, rows: np.ndarray, suspect: Suspect) -> list[Cell]:
+    """Return cells as they are quoted: infinity and integers of many digits are text."""
+    if suspect.kind == "infinite_value" and column.infinite is not None:
+        return [str(column.infinite[row]) for row in rows.tolist()]  # JSON has no such number
+    if not suspect.exact or column.exact is None:
+        return list(column.cells(rows))
+    texts = [column.exact.at(row) for row in rows.tolist()]
+    cells = zip(texts, column.cells(rows), strict=True)
+    return [text if text in suspect.exact else cell for text, cell in cells]
 
 
 def rows_of(checks: Collection[ValueCheck]) -> np.ndarray:

@@ -17,7 +17,7 @@ def without_words(column: Column, words: Collection[str]) -> Column:
     """Turn words that mean "missing" into missing cells."""
     if column.kind == "category":
         return _without_levels(column, words)
-    numbers = [float(word) for word in words if _is_number(word)]
+    numbers = numbers_in(words)
     if not numbers:
         return column
     absent = np.isin(column.values, numbers)
@@ -52,6 +52,11 @@ def _with_levels(column: Column, kept: Sequence[int]) -> Column:
     return replace(
         column, codes=place[column.category_codes], levels=tuple(column.levels[i] for i in kept)
     )
+
+
+def numbers_in(words: Collection[str]) -> list[float]:
+    """Return the words that are numbers."""
+    return [float(word) for word in words if _is_number(word)]
 
 
 def _is_number(word: str) -> bool:

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from odefs.tables.columns import DURATION
 from odefs.tables.messages.values import (
     count,
+    duration,
     first_of,
     shortened,
     span,
@@ -12,7 +14,7 @@ from odefs.tables.messages.values import (
     without_controls,
 )
 from odefs.tables.notes import COMPACT_DATES
-from odefs.tables.readers.error_messages import missing_option
+from odefs.tables.readers.error_messages import has_option, missing_option
 
 if TYPE_CHECKING:
     from odefs.tables.checks.record import Cell, CheckKind, ValueCheck
@@ -42,9 +44,9 @@ def check_rows(names: Sequence[object], total: int, shown: int = SHOWN_ROWS) -> 
     return f"{'row' if total == 1 else 'rows'} {', '.join(listed)}{more}"
 
 
-def more_checks(n_more: int) -> str:
+def more_checks(n_more: int, in_python: bool = False) -> str:
     """Return how many checks are left out, and where they are."""
-    return f"{count(n_more)} more; --checks-out FILE.csv lists all"
+    return f"{count(n_more)} more; {'.checks' if in_python else '--checks-out FILE.csv'} lists all"
 
 
 def check_cell(check: "ValueCheck", k: int) -> str | None:
@@ -90,6 +92,8 @@ def _cell(check: "ValueCheck", cell: "Cell") -> str | None:
         # A time before 1970 in the context: values of 1 January 1970 are dates here, as columns of
         # times of day are not checked.
         return value(cell, "time", context=(-1.0,), unit=check.unit)
+    if isinstance(cell, float) and check.unit == DURATION:
+        return duration(cell)
     return f"{cell:.15g}" if isinstance(cell, float) else cell
 
 
@@ -100,11 +104,12 @@ def _quoted(check: "ValueCheck") -> str:
 
 def _listed(check: "ValueCheck", cells: "Sequence[Cell]") -> str:
     shown = dict.fromkeys(cells)
-    zone = check.unit if check.of == "time" else ""
+    # Units of numbers are part of the text that is quoted, or follow the range of the others.
+    unit = check.unit if check.of == "time" or check.unit == DURATION else ""
     texts = [
         repr(cell)
         if isinstance(cell, str)
-        else value(cell, check.of, context=(cell, -1.0), unit=zone)
+        else value(cell, check.of, context=(cell, -1.0), unit=unit)
         for cell in shown
     ]
     return first_of(texts, SHOWN_VALUES)
@@ -139,11 +144,13 @@ def _negative(check: "ValueCheck") -> str:
 
 def _code(check: "ValueCheck") -> str:
     cells = _cells(check, "cell is", "cells are")
-    code = check.values[0]
-    code = f"{code:g}" if isinstance(code, float) else str(code)
+    # Cells of text may write one number in several ways; the option takes the number.
+    code = f"{check.code:g}"
+    unit = f" {check.unit}" if check.unit not in ("", "%", DURATION) else ""
+    advice = f" ({missing_option(code)} treats it as missing)" if has_option("na") else ""
     return (
-        f"{cells} {code}, possibly a code for missing; the others are {_others(check)} "
-        f"({missing_option(code)} treats it as missing)"
+        f"{cells} {code}{unit}, possibly a code for missing; the others are {_others(check)}"
+        f"{advice}"
     )
 
 
@@ -154,6 +161,12 @@ def _impossible(check: "ValueCheck") -> str:
 
 def _future(check: "ValueCheck") -> str:
     return f"{_cells(check, 'date is', 'dates are')} in the future ({_quoted(check)})"
+
+
+def _infinite(check: "ValueCheck") -> str:
+    counts = "counts" if check.count == 1 else "count"
+    cells = _cells(check, "cell is infinite", "cells are infinite")
+    return f"{cells} and {counts} as missing ({_quoted(check)})"
 
 
 def _early(check: "ValueCheck") -> str:
@@ -200,9 +213,16 @@ def _repeated_id(check: "ValueCheck") -> str:
 
 def _ids(check: "ValueCheck") -> str:
     """Numbers without separators, as the table has them."""
-    cells = dict.fromkeys(check.values)
-    texts = [f"{cell:.0f}" if isinstance(cell, float) else repr(cell) for cell in cells]
-    return first_of(texts, SHOWN_VALUES)
+    return first_of([_id(check, cell) for cell in dict.fromkeys(check.values)], SHOWN_VALUES)
+
+
+def _id(check: "ValueCheck", cell: "Cell") -> str:
+    if isinstance(cell, str):
+        # Of numbers, those with more digits than a float has.
+        return cell if check.of == "number" else repr(cell)
+    if check.of == "time" or check.unit or cell is None:
+        return value(cell, check.of, context=(cell, -1.0), unit=check.unit)
+    return f"{cell:.0f}" if cell.is_integer() else f"{cell:.15g}"
 
 
 def _copied_row(check: "ValueCheck") -> str:
@@ -227,6 +247,7 @@ SENTENCES: "dict[CheckKind, Callable[[ValueCheck], str]]" = {
     "negative": _negative,
     "code": _code,
     "impossible_value": _impossible,
+    "infinite_value": _infinite,
     "future_date": _future,
     "early_date": _early,
     "extreme_value": _far,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from odefs.tables.messages.notes import convention_message
 from odefs.tables.messages.values import (
     KIND_NAMES,
     NAMED,
@@ -27,10 +28,10 @@ HEADLINE, HEADLINE_NAME, LEAST_NAME = 64, 28, 12
 def flagged(n_flagged: int, convention: "FlagConvention") -> str:
     """Return the number of flagged rows and the rule."""
     if convention.kind == "too_few_rows":
-        return f"The rows are ranked, none is flagged. {rule(str(convention))}"
+        return f"The rows are ranked, none is flagged. {rule(convention_message(convention))}"
     rows = count(n_flagged, "row stands", "rows stand") if n_flagged else "No row stands"
     if convention.kind != "auto":
-        return f"{rows} out. {rule(str(convention))}"
+        return f"{rows} out. {rule(convention_message(convention))}"
     expected, n_rows = number(convention.expected or 0.0), convention.n_rows or 0
     if convention.before_answers:
         return f"{rows} out, by the threshold from before the answers."

@@ -175,8 +175,9 @@ def _time(seconds: float, context: Sequence[Any], zone: str) -> str:
             break
     else:
         return f"{seconds:.6g} s"
-    is_day = when.time() == time() and not mark
-    return f"{when:%Y-%m-%d}" if is_day else f"{when:%Y-%m-%d %H:%M}{mark}"
+    # Not %Y, which in some C libraries has no leading zeros.
+    day = when.date().isoformat()
+    return day if when.time() == time() and not mark else f"{day} {when:%H:%M}{mark}"
 
 
 def span(

@@ -23,6 +23,20 @@ LONGEST_QUOTE = 400
 _is_python: ContextVar[bool] = ContextVar("is_python", default=False)
 
 
+_absent: ContextVar[frozenset[str]] = ContextVar("absent", default=frozenset())
+"""Options that the command at hand does not have."""
+
+
+@contextmanager
+def without_options(*names: str) -> Iterator[None]:
+    """Advise none of some options of the command line within the ``with`` block."""
+    token = _absent.set(frozenset(names))
+    try:
+        yield
+    finally:
+        _absent.reset(token)
+
+
 @contextmanager
 def named_as_arguments() -> Iterator[None]:
     """Name options as arguments of Python functions within the ``with`` block."""
@@ -64,7 +78,9 @@ def missing_option(code: str) -> str:
 
 def has_option(name: str) -> bool:
     """Whether the user has this option: functions of Python have fewer than the command line."""
-    return not _is_python.get() or name in ("table", "query")
+    if _is_python.get():
+        return name in ("table", "query", "na")
+    return name not in _absent.get()
 
 
 def reading_advice(typed: str, purpose: str = "") -> str:
