@@ -315,6 +315,24 @@ def test_shares_of_rows_are_never_rounded_to_none_or_all():
     )
 
 
+def test_positions_among_training_rows_claim_no_more_than_a_model_file_knows():
+    """Of many training rows a file has 257 numbers, of which the highest is above 256."""
+    highest = Reason(
+        "b", 99.0, 1.0, 1.0, "number", 1.0, percentile=99.8, equal=0.4, of_training=True
+    )
+    assert messages.reason_details(highest) == "as high as the highest of the training rows"
+    lowest = replace(highest, percentile=0.2)
+    assert messages.reason_details(lowest) == "as low as the lowest of the training rows"
+    near = replace(highest, percentile=99.4)
+    assert messages.reason_details(near) == "above at least 99% of the training rows"
+    half = replace(highest, percentile=70.0, equal=60.0)
+    assert messages.reason_details(half) == "above at least 40% of the training rows"
+    above = replace(highest, percentile=100.0, equal=0.0)
+    assert messages.reason_details(above) == "above all training rows"
+    sampled = replace(above, of_training=False)
+    assert messages.reason_details(sampled) == "among the highest of all rows"
+
+
 def test_far_more_flagged_rows_are_compared_with_the_training_table():
     far_more = "far more than a table like the training table would have"
     assert messages.many_more_flagged(0.0367, 0.0067) == (

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Cell = str | int | float | bool | None
 """A value that JSON can hold."""
 UNLIMITED = sys.maxsize
+MIN_EXTREME = 90
+"""Percentage of less extreme values from which on a value is compared with the most extreme one."""
 UNSEEN = "never seen in training"
 
 
@@ -144,15 +146,39 @@ def reason_place(reason: "Reason") -> str:
     """Return the position of the value in its column."""
     rows = _reference_rows(reason.group is not None, reason.of_training)
     if reason.percentile is not None and reason.beyond is not None:
-        side = "above" if reason.percentile >= 50 else "below"
-        if reason.of_training and reason.beyond == 100:
-            return f"{side} all {rows}"
+        is_high = reason.percentile >= 50
+        side, superlative = ("above", "highest") if is_high else ("below", "lowest")
+        if reason.of_training:
+            return _place_in_training(reason, side, superlative, rows)
+        if reason.beyond == 100:  # The reference rows are a sample without the row itself.
+            return f"among the {superlative} of all {rows}"
         return f"{side} {percent(reason.beyond / 100)} of the {rows}"
     if reason.frequency is not None:
         if reason.of_training and reason.frequency == 0:
             return UNSEEN
         return f"in {percent(reason.frequency)} of the {rows}"
     return ""
+
+
+def _place_in_training(reason: "Reason", side: str, superlative: str, rows: str) -> str:
+    """Return the position among training rows, of which a file knows certain bounds only."""
+    beyond, equal = reason.beyond or 0.0, reason.equal or 0.0
+    if beyond == 100:
+        return f"{side} all {rows}"
+    if is_as_extreme(beyond, equal):
+        return f"as {'high' if side == 'above' else 'low'} as the {superlative} of the {rows}"
+    return f"{side} at least {rounded_down(beyond)} of the {rows}"
+
+
+def is_as_extreme(beyond: float, equal: float) -> bool:
+    """Whether no value is more extreme, and few may be equal; both are percentages."""
+    return beyond >= MIN_EXTREME and beyond + equal >= 100 - 1e-6
+
+
+def rounded_down(points: float) -> str:
+    """Format a percentage of which only a lower bound is known: at most that."""
+    steps = 1 if points >= 10 else 10
+    return f"{math.floor(steps * points + 1e-6) / steps:g}%"
 
 
 def _reference_rows(in_group: bool, of_training: bool) -> str:
@@ -254,9 +280,14 @@ def _place(reason: ReasonRecord) -> str:
     if share is None:
         return f"{comparative} than usual"
     # Equal values are neither lower nor higher.
-    beyond = round(share - (reason["equal"] or 0) / 2, 6)
-    if beyond == 100 and reason["of_training"]:
-        return f"{comparative} than all {rows}"
+    equal = reason["equal"] or 0.0
+    beyond = round(share - equal / 2, 6)
+    if reason["of_training"]:
+        if beyond == 100:
+            return f"{comparative} than all {rows}"
+        if is_as_extreme(beyond, equal):
+            return f"as {direction} as the {superlative} of the {rows}"
+        return f"{comparative} than at least {rounded_down(beyond)} of {rows}"
     if beyond >= 99.95:
         return f"among the {superlative} of all {rows}"
     return f"{comparative} than {math.floor(10 * beyond) / 10:g}% of {rows}"
