@@ -185,7 +185,7 @@ def trusted(share: float, was_given: bool = False, has_noise: bool = False) -> s
 
 
 def importances(shares: Sequence[tuple[str, float]]) -> str:
-    """Return the columns that contribute most to the scores of flagged rows."""
+    """Return the columns that contribute most to what makes flagged rows stand out."""
     named = ", ".join(f"{column} {share:.0%}" for column, share in shares[:NAMED] if share >= 0.005)
     return f"Columns that set outliers apart: {named or 'none more than others'}"
 
