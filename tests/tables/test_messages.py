@@ -315,6 +315,20 @@ def test_shares_of_rows_are_never_rounded_to_none_or_all():
     )
 
 
+def test_what_is_usual_in_a_group_is_told_if_it_differs_from_the_value():
+    group = (("shop", "Lyon"),)
+    paid = Reason("paid", False, 1.0, 1.0, "boolean", 0.1, usual=(0.0, 0.5), group=group)
+    day = Reason("n", 3.0, 1.0, 1.0, "number", 0.1, usual=(3.0, 3.0), group=group)
+    wide = replace(day, usual=(3.0, 4.0))
+    assert messages.reason_texts([paid, day, wide, replace(paid, value=True)]) == [
+        "paid = no",
+        "n = 3",
+        "n = 3 (for shop = Lyon usually 3 to 4)",
+        "paid = yes (usually no, 50%)",
+    ]
+    assert messages.reason_details(day) == ""
+
+
 def test_positions_among_training_rows_claim_no_more_than_a_model_file_knows():
     """Of many training rows a file has 257 numbers, of which the highest is above 256."""
     highest = Reason(

@@ -128,10 +128,11 @@ def reason_texts(reasons: "Sequence[Reason]", hidden: frozenset[str] = frozenset
     is_named = False
     for reason in reasons:
         text = reason_text(reason, reason.column in hidden)
-        if reason.group is not None and reason.usual is not None and reason.column not in hidden:
-            usual = _usual_in_group({}, reason.usual, reason.kind, "", reason.unit)
-            text = f"{text} ({usual if is_named else reason_usual(reason, hidden)})"
-            text, is_named = without_controls(text), True
+        in_group = "" if reason.group is None else reason_usual(reason, hidden)
+        if in_group and reason.usual is not None and reason.column not in hidden:
+            if is_named:
+                in_group = _usual_in_group({}, reason.usual, reason.kind, "", reason.unit)
+            text, is_named = without_controls(f"{text} ({in_group})"), True
         texts.append(text)
     return texts
 
@@ -193,6 +194,8 @@ def reason_usual(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
         return ""
     first, second = reason.usual
     if reason.group is not None:
+        if _is_usual(reason.value, reason.usual, reason.kind):
+            return ""
         shown = {name: cell for name, cell in reason.group if name not in hidden}
         return _usual_in_group(shown, reason.usual, reason.kind, unit=reason.unit)
     rows = _reference_rows(False, reason.of_training)
@@ -203,6 +206,12 @@ def reason_usual(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
         )
         return f"similar {rows} have {low} to {high}"
     return f"{percent(second)} of similar {rows} have {value(first, reason.kind)}"
+
+
+def _is_usual(own: object, usual: Sequence[Any], kind: str) -> bool:
+    """Whether a value is all that is usual in its group, which then explains nothing."""
+    compared = usual if kind in ("number", "time") else usual[:1]
+    return all(own == one for one in compared)
 
 
 def _usual_in_group(
@@ -242,7 +251,8 @@ def sentence(reason: ReasonRecord, longest: int = UNLIMITED) -> str:
     part = f"{percent(min(1.0, max(0.0, reason['share'] or 0.0)))} of the score"
     if reason["hidden"]:
         return f"{column} {HIDDEN} contributes {part}."
-    usual = f"; {_usual(reason)}" if reason["usual"] else ""
+    told = _usual(reason) if reason["usual"] else ""
+    usual = f"; {told}" if told else ""
     own = shortened(_own_value(reason), longest)
     text = f"{column} is {own}, {_place(reason)}{usual}."
     return f"{text} It contributes {part}."
@@ -258,6 +268,8 @@ def _usual(reason: ReasonRecord) -> str:
     usual: Any = reason["usual"]
     of, unit = reason["kind"], reason.get("unit", "")
     if "group" in reason:
+        if _is_usual(reason["value"], usual, of):
+            return ""
         return _usual_in_group(reason["group"], usual, of, unit=unit)
     rows = _reference_rows(False, reason["of_training"])
     if of in ("number", "time"):

@@ -17,6 +17,8 @@ from odefs.tables.columns import Column, Columns, Kind
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
 
+MIN_GROUP_ROWS = 5
+"""In a smaller group nothing is usual: its values are mostly those of the row itself."""
 COMMON, FEWEST_ALIKE = 0.1, 3
 """A value is not unusual if this share of the rows, and so many others, have it or one as rare."""
 
@@ -160,7 +162,12 @@ class GroupPeers:
     """By column: sorted numbers, or how often each other value occurs."""
 
     def usual(self, spec: ColumnSpec) -> tuple[Any, Any] | None:
-        """Quartiles of the group in training, or its most frequent value and the share of that."""
+        """Quartiles of the group in training, or its most frequent value and the share of that.
+
+        ``None`` for a small group. For rows of another table, the size of the group is unknown.
+        """
+        if 0 < self.rows.size < MIN_GROUP_ROWS:
+            return None
         first, second = spec.group_usual[self.code]
         if spec.kind == "category":
             place = int(first)
