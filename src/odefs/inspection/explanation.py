@@ -44,8 +44,8 @@ class Reason:
     frequency : float or None
         Share of the rows that have this value; for categories, booleans and missing values.
     usual : tuple or None
-        Lower and upper quartile among similar ordinary rows; for categories and booleans the most
-        common value there and its share.
+        Lower and upper quartile among similar ordinary rows (for times the nearest values that
+        occur); for categories and booleans the most common value there and its share.
     equal : float or None
         Percentage of the column's values that are equal; for numbers and times.
     group : tuple or None
