@@ -315,6 +315,27 @@ def test_shares_of_rows_are_never_rounded_to_none_or_all():
     )
 
 
+def test_as_many_flags_as_without_outliers_do_not_dismiss_the_row():
+    expected = FlagConvention("auto", expected=1.0, n_rows=800)
+    assert messages.flagged(1, expected) == (
+        "1 row stands out; in a table of this size without outliers, about 1 would as well."
+    )
+    summary = {"flagged": 1, "rows": 800, "convention": {"kind": "auto", "expected": 1.0}}
+    assert messages.headline(summary) == (
+        "1 of 800 rows stands out; without outliers, about 1 would too."
+    )
+    more = "2 rows stand out. In a table of this size without outliers, about 1 would."
+    assert messages.flagged(2, expected) == more
+
+
+@pytest.mark.parametrize(("n_flagged", "rows"), [(0, "No row stands"), (3, "3 rows stand")])
+def test_rows_of_another_table_are_compared_with_a_rate(n_flagged, rows):
+    """The training table may have another number of rows."""
+    training = FlagConvention("auto", expected=2.0, n_rows=9000, by_training=True)
+    told = f"{rows} out. Of ordinary rows, about 1 in 4,500 would."
+    assert messages.flagged(n_flagged, training) == told
+
+
 def test_what_is_usual_in_a_group_is_told_if_it_differs_from_the_value():
     group = (("shop", "Lyon"),)
     paid = Reason("paid", False, 1.0, 1.0, "boolean", 0.1, usual=(0.0, 0.5), group=group)
