@@ -72,6 +72,7 @@ EXAMPLES = {
     "single_group": Note("single_group", columns=("shop",), count=1),
     "pooled_groups": Note("pooled_groups", columns=("shop", "day"), count=2, limit=1000),
     "unknown_groups": Note("unknown_groups", columns=("shop",), count=2),
+    "unused_columns": Note("unused_columns", columns=("a", "b"), count=2),
 }
 SENTENCES = {
     "not_utf8": "read as cp1252 text because it is not valid UTF-8",
@@ -101,6 +102,7 @@ SENTENCES = {
         "2 rows belong to groups by shop that the model does not know and are compared with the "
         "whole training table"
     ),
+    "unused_columns": "2 columns are not in the model and were not used: a, b",
 }
 OF_ONE = {
     "more_repeated_names": "1 more name occurs",
@@ -117,6 +119,7 @@ OF_ONE = {
     "answers": "1 row confirmed,",
     "pooled_groups": "1 row belongs",
     "unknown_groups": "1 row belongs",
+    "unused_columns": "1 column is not in the model and was not used",
 }
 
 
