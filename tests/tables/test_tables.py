@@ -604,9 +604,12 @@ def test_no_number_of_rows_to_flag(frame, flag):
         odefs.detect(frame, flag=flag)
 
 
-def test_one_name_to_hide_is_no_list_of_names(frame):
-    with pytest.raises(TableError, match="hide='price' must be a list of names"):
-        odefs.detect(frame, hide="price")
+def test_one_name_needs_no_list(frame):
+    found = odefs.detect(frame, hide="price", drop="shop")
+    assert found.hidden == {"price"}
+    assert "shop" not in found.encoder.columns
+    with pytest.raises(TableError, match="there is no column 'shopp'"):
+        odefs.detect(frame, drop="shopp")
 
 
 def test_a_model_without_importances_says_so(frame):
