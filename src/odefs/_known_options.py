@@ -2,9 +2,11 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar, cast
 
+MOST_NAMES = 10
+"""Most columns that an error names; the others are counted."""
 P = ParamSpec("P")
 R = TypeVar("R")
 Init = TypeVar("Init", bound=Callable[..., None])
@@ -19,17 +21,34 @@ def suggestion(name: str, known: Sequence[str]) -> str:
     return "" if meant is None else f" Did you mean {meant!r}?"
 
 
-def no_column(name: str, names: Sequence[str], use: str = "") -> str:
+def no_column(name: object, names: Iterable[object], use: str = "") -> str:
     """Return that a table has no such column, and which ones it has."""
-    meant = _meant(name, names)
+    # Columns of data frames may be named by numbers.
+    texts = [str(one) for one in names]
+    meant = _meant(name, texts)
     question = "" if meant is None else f" (did you mean {meant!r}?)"
-    return f"there is no column {name!r}{use}{question}; the columns are {', '.join(names)}."
+    return f"there is no column {name!r}{use}{question}; the columns are {first_names(texts)}."
+
+
+def lacks_columns(absent: Sequence[str], names: Iterable[object]) -> str:
+    """Return that a table lacks columns of the training table, and which may be meant by others."""
+    texts = [str(one) for one in names]
+    meant = list(dict.fromkeys(filter(None, (_meant(name, texts) for name in absent[:MOST_NAMES]))))
+    which = f"{'columns' if len(absent) > 1 else 'column'} {first_names(list(map(repr, absent)))}"
+    question = f" Did you mean {first_names(list(map(repr, meant)))}?" if meant else ""
+    return f"the table lacks {which}, which the model was trained on.{question}"
+
+
+def first_names(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
 
 
 def _meant(name: object, known: Sequence[str]) -> str | None:
-    # Columns of data frames may be named by numbers.
-    name = str(name)
     import difflib
+
+    name = str(name)
 
     same = [option for option in known if option.casefold() == name.casefold()]
     nested = [option for option in known if option.endswith(f"__{name}")]

@@ -233,17 +233,17 @@ def detect(
     threshold: float | None = None,
     flag: int | None = None,
     max_false_flags: float | None = None,
-    hide: Sequence[str] = (),
+    hide: str | Sequence[str] = (),
     known_outliers: object = None,
     known_normal: object = None,
     random_state: int | np.random.RandomState | None = SEED,
     n_jobs: int | None = None,
     checks: bool = True,
-    number: Sequence[str] = (),
-    category: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    na: Sequence[str] = (),
+    number: str | Sequence[str] = (),
+    category: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    keep: str | Sequence[str] = (),
+    na: str | Sequence[str] = (),
     max_categories: int = 50,
     mark_missing: bool = False,
 ) -> Detection:
@@ -274,7 +274,7 @@ def detect(
         rows that score higher than the bulk of the scores explains; of fewer than 30 rows, none.
     max_false_flags : float, optional
         Expected number of flagged rows in a table of this size without outliers (default 1).
-    hide : sequence of str
+    hide : str or sequence of str
         Columns that are used, but whose values the report does not show.
     known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
         Rows known to be outliers or normal, named as in :meth:`Detection.reasons`: row numbers from
@@ -285,7 +285,7 @@ def detect(
     encoder : TableEncoder, optional
         An unfitted encoder with custom parameters.
     number, category, drop, keep, na, max_categories, mark_missing
-        Parameters of :class:`TableEncoder`, if ``encoder`` is not given.
+        Parameters of :class:`TableEncoder`, if ``encoder`` is not given. One name needs no list.
 
     Examples
     --------
@@ -297,6 +297,9 @@ def detect(
     >>> int(found.order[0]), found.reasons([99])[0][0].column
     (99, 'price')
     """
+    number, category, drop, keep, na, hide = (
+        (one,) if isinstance(one, str) else one for one in (number, category, drop, keep, na, hide)
+    )
     require_one_rule(contamination, threshold, flag, max_false_flags)
     _require_estimators(model, encoder, random_state, n_jobs)
     own = TableEncoder(
@@ -310,8 +313,6 @@ def detect(
         by=by,
     )
     encoder = own if encoder is None else _alone(encoder, own)
-    if isinstance(hide, str):
-        raise TableError(f"hide={hide!r} must be a list of names, not one name.")
     named = [*number, *category, *drop, *keep, *hide]
     read = _read(frame, table, query, id, by, named)
     given = table_of(frame) if read is None else read.table

@@ -102,6 +102,19 @@ def test_a_check_looks_for_what_detect_looks_for(tmp_path, first, id):
         assert kind in kinds
 
 
+def test_columns_that_the_model_lacks_are_findings_that_do_not_fail(folder):
+    frame = pl.read_csv(folder / "good.csv")
+    frame.with_columns(extra=pl.lit(1), secret=pl.lit(2)).write_csv(folder / "more.csv")
+    rules = ("--fail-on", "values,drift", "--hide", "secret", "--json")
+    done = check(folder, "more.csv", *rules)
+    assert done.returncode == 0, done.stdout
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert (finding["rule"], finding["name"], finding["fails"]) == ("drift", "columns", False)
+    assert "extra" in finding["message"]
+    assert "secret" not in finding["message"]
+    assert json.loads(check(folder, "good.csv", *rules[:2], "--json").stdout)["findings"] == []
+
+
 def test_without_a_model_the_command_is_refused(folder):
     assert odefs("check", "good.csv", cwd=folder).returncode == 2
 

@@ -653,3 +653,23 @@ def test_errors_begin_with_the_file_that_they_are_about(file, said, told):
     with pytest.raises(TableError) as raised, named_errors(file, "./s.xlsx"):
         raise TableError(said)
     assert str(raised.value) == told
+
+
+@pytest.mark.parametrize(
+    ("share", "code"), [("5%", 0), ("0.05", 0), ("60%", 2), ("5 rows", 2), ("nan", 2), ("0%", 2)]
+)
+def test_a_share_may_be_a_percentage(share, code, tmp_path):
+    table = pl.DataFrame({"a": [float(i % 7) for i in range(100)], "b": range(100)})
+    table.write_csv(tmp_path / "t.csv")
+    line = ("detect", "t.csv", "--contamination", share, "--no-report", "--json")
+    done = odefs(*line, "--set", "n_estimators=2", cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    if not code:
+        assert json.loads(done.stdout)["convention"]["share"] == 0.05
+
+
+def test_a_misspelt_command_is_refused_with_the_one_that_was_meant(tmp_path):
+    done = odefs("detekt", "t.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Did you mean 'detect'?" in done.stderr
+    assert "mean" not in odefs("zzz", cwd=tmp_path).stderr

@@ -253,7 +253,8 @@ def test_far_rows_do_not_move_the_average_and_what_does_is_said():
     X[:2] = 1e6, -1e6
     summary = build_report(detect(pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}))).summary
     assert summary["scores"]["median"] > 0.5
-    assert messages.average(0.0001).startswith("Half of the rows score 0.0001")
+    assert messages.average(0.0001).endswith("half of the rows score 0.0001 or less.")
+    assert "training" not in messages.average(0.0001), "a detection has no other rows"
     assert "1.0" in messages.average(0.97)
     assert "training" in messages.average(0.97, of_training=True), "not of these rows"
 
@@ -369,11 +370,13 @@ def test_page_of_a_large_table_stays_below_five_megabytes():
     assert len(report.html().encode()) < 5_000_000
 
 
-def test_a_call_in_python_that_repeats_a_run_has_the_id_column(found):
-    report = replace(found, run=Provenance()).report()
-    assert report.summary["commands"]["other_threshold"] is None
-    assert page_data(report.summary, report.drawing)["call"] == (
-        "odefs.detect(frame, id='transaction', threshold="
-    )
-    unnamed = detect(np.random.default_rng(0).normal(size=(60, 3))).report()
-    assert page_data(unnamed.summary, unnamed.drawing)["call"] == "odefs.detect(frame, threshold="
+def test_the_page_of_a_call_in_python_offers_no_call_with_other_arguments(found):
+    """Without all of its arguments, a call gives other scores and shows hidden columns."""
+    sizes = {"a": 3, "b": 7, "c": 60}
+    frame = pl.DataFrame({name: np.arange(60.0) % size for name, size in sizes.items()})
+    for made in (replace(found, run=Provenance()), detect(frame, drop="a", hide="b", flag=2)):
+        report = made.report()
+        assert report.summary["commands"]["other_threshold"] is None
+        call = str(page_data(report.summary, report.drawing)["call"])
+        assert call.endswith("threshold=")
+        assert "(" not in call, "arguments are not given"

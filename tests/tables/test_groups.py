@@ -101,6 +101,20 @@ def test_reasons_name_the_group(found):
     assert text.startswith("for shop = Paris usually 1")
 
 
+@pytest.mark.parametrize("n_rows", [2, 12])
+def test_nothing_is_usual_in_a_group_of_a_few_rows(n_rows):
+    frame = shops()
+    shop = ["Metz" if row < n_rows else name for row, name in enumerate(frame["shop"])]
+    sales = [90_000.0, *frame["sales"][1:]]
+    found = odefs.detect(
+        frame.with_columns(shop=pl.Series(shop), sales=pl.Series(sales)), by="shop", flag=1
+    )
+    reasons = found.reasons(0, k=5)[0]
+    assert reasons
+    assert all(reason.group == (("shop", "Metz"),) for reason in reasons)
+    assert {reason.usual is None for reason in reasons} == {n_rows == 2}
+
+
 def test_the_report_names_the_group(found):
     summary = json.loads(build_report(found).json())
     assert summary["top"][0]["reasons"][0]["group"] == {"shop": "Paris"}

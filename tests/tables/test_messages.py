@@ -72,6 +72,7 @@ EXAMPLES = {
     "single_group": Note("single_group", columns=("shop",), count=1),
     "pooled_groups": Note("pooled_groups", columns=("shop", "day"), count=2, limit=1000),
     "unknown_groups": Note("unknown_groups", columns=("shop",), count=2),
+    "unused_columns": Note("unused_columns", columns=("a", "b"), count=2),
 }
 SENTENCES = {
     "not_utf8": "read as cp1252 text because it is not valid UTF-8",
@@ -101,6 +102,7 @@ SENTENCES = {
         "2 rows belong to groups by shop that the model does not know and are compared with the "
         "whole training table"
     ),
+    "unused_columns": "2 columns are not in the model and were not used: a, b",
 }
 OF_ONE = {
     "more_repeated_names": "1 more name occurs",
@@ -117,6 +119,7 @@ OF_ONE = {
     "answers": "1 row confirmed,",
     "pooled_groups": "1 row belongs",
     "unknown_groups": "1 row belongs",
+    "unused_columns": "1 column is not in the model and was not used",
 }
 
 
@@ -315,6 +318,59 @@ def test_shares_of_rows_are_never_rounded_to_none_or_all():
     assert "under 0.01% of the values" in messages.drift(
         ColumnDrift("a", 0.00002, [], 0.0, 0.0, 0.0)
     )
+
+
+def test_as_many_flags_as_without_outliers_do_not_dismiss_the_row():
+    expected = FlagConvention("auto", expected=1.0, n_rows=800)
+    assert messages.flagged(1, expected) == (
+        "1 row stands out; in a table of this size without outliers, about 1 would as well."
+    )
+    summary = {"flagged": 1, "rows": 800, "convention": {"kind": "auto", "expected": 1.0}}
+    assert messages.headline(summary) == (
+        "1 of 800 rows stands out; without outliers, about 1 would too."
+    )
+    more = "2 rows stand out. In a table of this size without outliers, about 1 would."
+    assert messages.flagged(2, expected) == more
+
+
+@pytest.mark.parametrize(("n_flagged", "rows"), [(0, "No row stands"), (3, "3 rows stand")])
+def test_rows_of_another_table_are_compared_with_a_rate(n_flagged, rows):
+    """The training table may have another number of rows."""
+    training = FlagConvention("auto", expected=2.0, n_rows=9000, by_training=True)
+    told = f"{rows} out. Of ordinary rows, about 1 in 4,500 would."
+    assert messages.flagged(n_flagged, training) == told
+
+
+def test_what_is_usual_in_a_group_is_told_if_it_differs_from_the_value():
+    group = (("shop", "Lyon"),)
+    paid = Reason("paid", False, 1.0, 1.0, "boolean", 0.1, usual=(0.0, 0.5), group=group)
+    day = Reason("n", 3.0, 1.0, 1.0, "number", 0.1, usual=(3.0, 3.0), group=group)
+    wide = replace(day, usual=(3.0, 4.0))
+    assert messages.reason_texts([paid, day, wide, replace(paid, value=True)]) == [
+        "paid = no",
+        "n = 3",
+        "n = 3 (for shop = Lyon usually 3 to 4)",
+        "paid = yes (usually no, 50%)",
+    ]
+    assert messages.reason_details(day) == ""
+
+
+def test_positions_among_training_rows_claim_no_more_than_a_model_file_knows():
+    """Of many training rows a file has 257 numbers, of which the highest is above 256."""
+    highest = Reason(
+        "b", 99.0, 1.0, 1.0, "number", 1.0, percentile=99.8, equal=0.4, of_training=True
+    )
+    assert messages.reason_details(highest) == "as high as the highest of the training rows"
+    lowest = replace(highest, percentile=0.2)
+    assert messages.reason_details(lowest) == "as low as the lowest of the training rows"
+    near = replace(highest, percentile=99.4)
+    assert messages.reason_details(near) == "above at least 99% of the training rows"
+    half = replace(highest, percentile=70.0, equal=60.0)
+    assert messages.reason_details(half) == "above at least 40% of the training rows"
+    above = replace(highest, percentile=100.0, equal=0.0)
+    assert messages.reason_details(above) == "above all training rows"
+    sampled = replace(above, of_training=False)
+    assert messages.reason_details(sampled) == "among the highest of all rows"
 
 
 def test_far_more_flagged_rows_are_compared_with_the_training_table():

@@ -319,6 +319,10 @@ def test_a_folder_without_tables_is_told(mode, tmp_path):
         read(tmp_path, mode)
     with pytest.raises(TableError, match="no file matches"):
         read(tmp_path / "*.parquet", mode)
+    for name in ("a.csv", "b.csv", "notes.txt", "_c.csv"):
+        (tmp_path / name).write_text("a,b\n1,2\n")
+    with pytest.raises(TableError, match="It holds 2 csv files"):
+        read(tmp_path, mode)
 
 
 @in_both_modes

@@ -119,7 +119,8 @@ def usual(found: odefs.Detection, row: int, c: int) -> tuple[object, float] | No
     if not near.size:
         return None
     if column.kind in ("number", "time"):
-        low, high = np.quantile(column.values[near], [0.25, 0.75])
+        method = "nearest" if column.kind == "time" else "linear"
+        low, high = np.quantile(column.values[near], [0.25, 0.75], method=method)
         return float(low), float(high)
     found_values = [column.at(int(i)) for i in near]
     most = max(sorted(set(found_values)), key=found_values.count)
@@ -215,3 +216,19 @@ def test_the_nearest_places_are_the_first_of_a_stable_sort(rows, n):
     distances = np.array(rows)
     expected = np.sort(np.argsort(distances, axis=1, kind="stable")[:, :n], axis=1)
     np.testing.assert_array_equal(nearest(distances, n), expected)
+
+
+@pytest.mark.parametrize("by", [None, "shop"])
+def test_usual_dates_are_dates_of_the_column(by):
+    """Between two days there might be a time of day, which no date of the column has."""
+    rng = np.random.default_rng(0)
+    n = 400
+    shop = np.where(rng.random(n) < 0.5, "Lyon", "Nice")
+    months = np.datetime64("2110-01") + rng.integers(0, 60, n) + 200 * (shop == "Nice")
+    days = months.astype("datetime64[D]")
+    days[3] = np.datetime64("2300-05-01")
+    frame = pl.DataFrame({"shop": shop, "day": days, "x": rng.normal(size=n)})
+    found = odefs.detect(frame, by=by, model=odefs.LeSiNN(scaling="none", random_state=0))
+    (reason,) = (one for one in found.reasons(3)[0] if one.column == "day")
+    known = {float(day) for day in days.astype("datetime64[s]").astype(np.int64)}
+    assert set(reason.usual) <= known

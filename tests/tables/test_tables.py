@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import odefs
 from odefs import ODEFS, LeSiNN, TableEncoder
+from odefs._known_options import no_column
 from odefs.exceptions import TableError
 from odefs.tables.encoder.encode import RARE
 from odefs.tables.frames import columns_of
@@ -227,6 +228,24 @@ def test_a_missing_column_is_named(frame):
     ):
         encoder.transform(frame.drop(columns=["shop", "when"]))
     assert np.array_equal(encoder.transform(frame.assign(extra=1)), encoder.transform(frame))
+
+
+def test_a_column_of_nearly_the_missing_name_is_suggested(frame):
+    encoder = TableEncoder().fit(frame)
+    with pytest.raises(TableError, match=r"lacks column 'shop',.*Did you mean 'Shop'\?"):
+        encoder.transform(frame.rename(columns={"shop": "Shop"}))
+    # A column that the model uses itself is not meant.
+    twice = TableEncoder().fit(frame.assign(shop2=frame["shop"]))
+    with pytest.raises(TableError) as error:
+        twice.transform(frame)
+    assert "mean" not in str(error.value)
+
+
+@pytest.mark.parametrize("names", [range(3000), ["a", 1, None]])
+def test_an_error_names_few_columns_of_any_type(names):
+    text = no_column("x", names)
+    assert len(text) < 200
+    assert ("2,990 more" in text) == (len(names) == 3000)
 
 
 def test_state_is_plain_and_gives_the_encoder_back(frame):
@@ -585,9 +604,12 @@ def test_no_number_of_rows_to_flag(frame, flag):
         odefs.detect(frame, flag=flag)
 
 
-def test_one_name_to_hide_is_no_list_of_names(frame):
-    with pytest.raises(TableError, match="hide='price' must be a list of names"):
-        odefs.detect(frame, hide="price")
+def test_one_name_needs_no_list(frame):
+    found = odefs.detect(frame, hide="price", drop="shop")
+    assert found.hidden == {"price"}
+    assert "shop" not in found.encoder.columns
+    with pytest.raises(TableError, match="there is no column 'shopp'"):
+        odefs.detect(frame, drop="shopp")
 
 
 def test_a_model_without_importances_says_so(frame):

@@ -102,6 +102,24 @@ def test_positions_of_a_large_table_are_close():
             assert mine.percentile == pytest.approx(theirs.percentile, abs=0.8)
 
 
+def test_positions_of_a_large_table_are_bounds_that_hold():
+    """The highest of many numbers is above more of them than of the few that a file has."""
+    rng = np.random.default_rng(1)
+    numbers = np.concatenate([rng.normal(50, 5, 19_999).round(3), [99.0]])
+    found = odefs.detect(pl.DataFrame({"b": numbers}), **FAST)
+    training = training_rows_of(found.encoder.specs_, found.table, ~found.is_outlier)
+    assert training.columns["b"].ordered.size < numbers.size
+    cells = [99.0, numbers.min(), 100.0, *numbers[:200], *rng.uniform(30, 70, 200)]
+    for cell, position in zip(cells, training.positions("b", cells), strict=True):
+        lower, higher = 100 * (numbers < cell).mean(), 100 * (numbers > cell).mean()
+        assert position.percentile - position.equal / 2 <= lower + 1e-9
+        assert 100 - position.percentile - position.equal / 2 <= higher + 1e-9
+    highest, lowest, above, *_ = training.positions("b", cells)
+    assert highest.percentile + highest.equal / 2 == pytest.approx(100)
+    assert lowest.percentile == pytest.approx(lowest.equal / 2)
+    assert (above.percentile, above.equal) == (100, 0)
+
+
 def test_what_is_held_does_not_grow_with_the_rows():
     few, many = (odefs.detect(frame(n), **FAST) for n in (1000, 4000))
     sizes = []

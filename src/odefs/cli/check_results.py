@@ -12,6 +12,7 @@ from odefs.tables.messages.values import without_controls
 if TYPE_CHECKING:
     from odefs.tables.checks.record import ValueCheck
     from odefs.tables.drift import ColumnDrift
+    from odefs.tables.notes import Note
     from odefs.tables.table import Table
 
 Samples = Sequence[tuple[Sequence[tuple[str, str]], float]]
@@ -204,6 +205,15 @@ def drift_findings(drift: "Iterable[ColumnDrift]", allowed: float, fails: bool) 
         Finding("drift", entry.column, messages.drift(entry), fails and entry.largest > allowed)
         for entry in drift
         if entry.is_notable
+    ]
+
+
+def column_findings(notes: "Iterable[Note]") -> list[Finding]:
+    """Findings on columns that the model lacks, which never make a check fail."""
+    return [
+        Finding("drift", "columns", messages.note_message(note), False)
+        for note in notes
+        if note.kind == "unused_columns"
     ]
 
 

@@ -11,6 +11,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 from odefs._extras import require_extra
+from odefs._known_options import suggestion
 
 if TYPE_CHECKING:
     import click
@@ -73,6 +74,15 @@ def _group() -> "click.Group":
 
         def list_commands(self, ctx: click.Context) -> list[str]:
             return list(COMMANDS)
+
+        def resolve_command(
+            self, ctx: click.Context, args: list[str]
+        ) -> tuple[str | None, click.Command | None, list[str]]:
+            if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+                raise click.UsageError(
+                    f"there is no command {args[0]!r}.{suggestion(args[0], COMMANDS)}", ctx
+                )
+            return super().resolve_command(ctx, args)
 
         def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
             if cmd_name not in COMMANDS:

@@ -35,6 +35,24 @@ def _cell_range(
     return value
 
 
+class _ShareType(click.ParamType):
+    """``0.05`` or ``5%``."""
+
+    name = "share"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        text = str(value).strip()
+        try:
+            number = float(text.removesuffix("%"))
+        except ValueError:
+            raise click.BadParameter(
+                f"{text!r} is not a share of the rows (0.05) or a percentage (5%)."
+            ) from None
+        return number / 100 if text.endswith("%") else number
+
+
 def _share(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
     if value is not None and not 0 < value <= 0.5:
         raise click.BadParameter(f"{value} must be greater than 0 and at most 0.5.")
@@ -182,10 +200,10 @@ class Flagging:
     """Which rows are flagged; more than one way is rejected before anything is read."""
 
     contamination: float | None = option(
-        type=float,
+        type=_ShareType(),
         callback=_share,
         metavar="SHARE",
-        help="Flag this share of the rows (at most 0.5).",
+        help="Flag this share of the rows (0.05, 5%; at most 0.5).",
     )
     threshold: float | None = option(
         type=float,

@@ -51,7 +51,24 @@ def no_parquet(folder: Path, way_out: str | None = None) -> str:
         hint = (
             f" except those whose names begin with a dot or an underscore, which are ignored{hint}"
         )
-    return f"{folder}: there is no parquet file in this folder{hint}."
+    return f"{folder}: there is no parquet file in this folder{hint}.{_other_files(folder)}"
+
+
+def _other_files(folder: Path) -> str:
+    """Return how many files of the most frequent kind a folder holds instead, with advice."""
+    kinds = Counter(
+        one.suffix.lower().removeprefix(".")
+        for one in folder.glob("*.*")
+        if one.is_file() and not one.name.startswith((".", "_"))
+    )
+    if not kinds:
+        return ""
+    kind, n = min(kinds.items(), key=lambda item: (-item[1], item[0]))
+    held, other = ("file", "it") if n == 1 else ("files", "one of them")
+    return (
+        f" It holds {n:,} {kind} {held}, but only parquet files are read as one table: name "
+        f"{other}, or write them as parquet."
+    )
 
 
 def parts_of(path: Paths) -> list[Path]:

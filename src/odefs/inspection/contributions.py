@@ -176,9 +176,13 @@ def shares_of_rows(estimator: Any, X: object) -> np.ndarray | None:
     count more, and a single one does not dominate.
     """
     explanation = estimator.explain(X)
-    values, usual = np.asarray(explanation), explanation.baseline
-    excess = np.maximum(values - usual, 0.0)
-    times = values.sum(axis=1) / max(usual.sum(), np.finfo(float).tiny)
+    return mean_shares(np.maximum(explanation.excess, 0.0), explanation)
+
+
+def mean_shares(excess: np.ndarray, explanation: Explanation) -> np.ndarray | None:
+    """Mean share of each column in the excess of explained rows, as far as it counts."""
+    usual = max(explanation.baseline.sum(), np.finfo(float).tiny)
+    times = np.asarray(explanation).sum(axis=1) / usual
     weights = np.where(excess.any(axis=1), np.log(np.maximum(times, 1.0)), 0.0)
     if not weights.any():
         return None

@@ -44,8 +44,8 @@ class Reason:
     frequency : float or None
         Share of the rows that have this value; for categories, booleans and missing values.
     usual : tuple or None
-        Lower and upper quartile among similar ordinary rows; for categories and booleans the most
-        common value there and its share.
+        Lower and upper quartile among similar ordinary rows (for times the nearest values that
+        occur); for categories and booleans the most common value there and its share.
     equal : float or None
         Percentage of the column's values that are equal; for numbers and times.
     group : tuple or None
@@ -56,6 +56,8 @@ class Reason:
         Whether the row is compared with the training rows of a model, because it is of another
         table. Percentile, frequency, usual values and equal values are then those of training, as
         far as the model file has them; the frequency of a value that never occurred there is 0.
+        Of more than 256 training rows, the file has some numbers only: ``equal`` is then the
+        largest possible percentage, and ``beyond`` the smallest.
     unit : str
         Unit of a number that the table has as text, such as ``kg``; ``%`` if ``value`` and
         ``usual`` are fractions that it has as percentages. For a time, the zone of its column,

@@ -60,7 +60,7 @@ class ImportancesDisplay(Display):
     def from_detection(
         cls, detection: "TableDetection", *, n_columns: int = COLUMNS, ax: "Axes | None" = None
     ) -> Self:
-        """Draw the columns with the largest share in the scores of flagged rows."""
+        """Draw the columns with the largest share in what makes flagged rows stand out."""
         from odefs.report.columns import collect_importances
 
         require_columns(n_columns)

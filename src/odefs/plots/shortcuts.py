@@ -35,7 +35,7 @@ class PlotShortcuts:
         return RowDisplay.from_detection(self, row, ax=ax)
 
     def plot_importances(self: Any, *, ax: "Axes | None" = None) -> "ImportancesDisplay":
-        """Draw the columns with the largest share in the scores of flagged rows."""
+        """Draw the columns with the largest share in what makes flagged rows stand out."""
         from odefs.plots.importances import ImportancesDisplay
 
         return ImportancesDisplay.from_detection(self, ax=ax)

@@ -103,8 +103,6 @@ def collect(
     return summary, {
         "points": drawn.get("points", []),
         "identity": _identity(summary),
-        # The id column of a result from Python, whose command is unknown.
-        "id": detection.identifier if detection.named else None,
         "of_training": getattr(detection, "training", None) is not None,
         "key": "row" if _are_numbers(detection, rows) else key_name(identifier),
         "nearest": collect_nearest(detection, extent, first, names, shown),

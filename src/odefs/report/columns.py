@@ -35,7 +35,7 @@ FLAGGED_ROWS = 5_000
 
 
 class Importance(TypedDict):
-    """A column, its share in the scores of flagged rows, and the share of components with it."""
+    """A column, its share in what makes rows stand out, and the share of components with it."""
 
     column: str
     importance: float

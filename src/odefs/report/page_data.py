@@ -14,13 +14,12 @@ from odefs.tables.messages.reasons import Cell, RowRecord
 EXACT_INTEGERS = 2**53
 """Larger whole numbers are not exact as floats."""
 
+SAME_CALL = "the same call of odefs.detect, its rule replaced by threshold="
+"""How to repeat a run in Python: a call written out without all of its arguments would give other
+scores, and show the values of hidden columns."""
+
 LONGEST_NAME = 80
 """Characters of a column name or a value in sentences; longer ones are shortened."""
-
-
-def _call(id: str | None) -> str:
-    """Return the call in Python that repeats a run, up to the threshold."""
-    return "odefs.detect(frame, " + ("" if id is None else f"id={id!r}, ") + "threshold="
 
 
 def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, object]:
@@ -35,7 +34,7 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, obj
         "page": drawing["identity"],
         "header": report_header(drawing["key"], summary["values"]["columns"]),
         "command": summary["commands"]["other_threshold"],
-        "call": _call(drawing["id"]),
+        "call": SAME_CALL,
         "scores": {
             key: summary["scores"][key] for key in ("scale", "edges", "counts", "choices", "chosen")
         },

@@ -7,7 +7,7 @@ Scores are bit-for-bit the same.
 
 import math
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -216,7 +216,7 @@ def score_table(
         rows,
         id=id,
         hidden=hidden,
-        notes=reader.notes(),
+        notes=[*reader.notes(), *_unused_columns(table, encoder, {*hide, id})],
         run=Provenance(),
         top=top,
     )
@@ -292,6 +292,15 @@ class _ScoredRows:
             counts.drift(spec)
             for counts, spec in zip(self._drift, self.encoder.specs_, strict=True)
         ]
+
+
+def _unused_columns(
+    table: Table, encoder: ColumnEncoder, others: Collection[str | None]
+) -> list[Note]:
+    """A note on columns that the training table lacked; ``others`` have another use."""
+    known = {*map(str, encoder.feature_names_in_), *encoder.input_columns, *others}
+    unused = tuple(name for name in table.names if name not in known)
+    return [Note("unused_columns", columns=unused, count=len(unused))] if unused else []
 
 
 def judge(model: OutlierModel, X: np.ndarray | RowBlocks) -> RowScores:

@@ -11,7 +11,7 @@ from odefs._progress import report_progress, stage
 from odefs._row_selection import read_rows
 from odefs.ensemble.score_percentiles import percentiles
 from odefs.inspection.conformal import Reference
-from odefs.inspection.contributions import MOST_ROWS, shares_of_rows
+from odefs.inspection.contributions import MOST_ROWS
 from odefs.inspection.explanation import Explanation, Reason
 from odefs.kernels.row_reductions import descending_ranks
 from odefs.models.base import OutlierModel
@@ -30,6 +30,7 @@ from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
 from odefs.tables.readers.error_messages import names_arguments
 from odefs.tables.reasons.contributions import explain_encoded
 from odefs.tables.reasons.find import ReasonFinder
+from odefs.tables.reasons.importances import shares_in_reasons
 from odefs.tables.reasons.training_rows import TrainingRows
 from odefs.tables.reasons.value_positions import ValuePositions
 from odefs.tables.table import Table, duration_names
@@ -138,17 +139,27 @@ class TableDetection:
 
     @cached_property
     def importances(self) -> list[tuple[str, float]]:
-        """Input columns with their share in the scores of flagged rows, in descending order."""
+        """Input columns with their share in what makes rows stand out, in descending order.
+
+        This is the part of the scores of flagged rows that exceeds the usual contribution of a
+        column, from which :meth:`reasons` are chosen; without flagged rows, the importances of the
+        model.
+        """
         shares = self.encoder.by_column(self.feature_shares)
         names = self.encoder.columns
         return [(names[k], float(shares[k])) for k in np.argsort(-shares, kind="stable")]
 
     @cached_property
     def feature_shares(self) -> np.ndarray:
-        """The same for encoded columns; if no row is flagged, the importances of the model."""
+        """The same for encoded columns."""
         self.require_importances()
-        flagged = [row for row in self.order[:MOST_ROWS] if self.is_outlier[row]]
-        shares = shares_of_rows(self.model, self.X[flagged]) if flagged else None
+        top = self.order[:MOST_ROWS]
+        rows = np.asarray(top[self.is_outlier[top]], dtype=np.intp)
+        shares = (
+            shares_in_reasons(self.finder, self.table, self.X, rows, MAX_REASONS)
+            if rows.size
+            else None
+        )
         model: Any = self.model
         return np.asarray(model.feature_importances_, dtype=float) if shares is None else shares
 

@@ -60,7 +60,9 @@ ReviewNote = Literal["answers"]
 """Learned from a person's answers."""
 GroupNote = Literal["groups", "single_group", "pooled_groups", "unknown_groups"]
 """On the groups of rows within which values are compared."""
-NoteKind = Literal[ReadingNote, ColumnNote, WritingNote, ReviewNote, GroupNote]
+TableNote = Literal["unused_columns"]
+"""On a table that a model scores."""
+NoteKind = Literal[ReadingNote, ColumnNote, WritingNote, ReviewNote, GroupNote, TableNote]
 ON_TABLE_ROWS: tuple[NoteKind, ...] = ("unreadable_cells", "few_numbers", "mixed_cells")
 """Kinds whose ``row`` is a row of the table, not of a file."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from odefs._extras import require_extra
+from odefs._known_options import first_names
 from odefs.ensemble.model import RowScores
 from odefs.ensemble.score_percentiles import percentiles
 from odefs.exceptions import TableError, UnreadableColumnWarning, warn
@@ -71,7 +72,7 @@ class BatchScorer:
         if absent:
             raise TableError(
                 f"the batch lacks column {absent[0]!r}; its columns are "
-                f"{', '.join(batch.schema.names)}."
+                f"{first_names(batch.schema.names)}."
             )
         twice = [name for name in (*names, *ids) if held[name] > 1]
         if twice:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from odefs._known_options import first_names
 from odefs._progress import report_progress, stage
 from odefs.engines.parquet import no_parquet, parquet_in
 from odefs.engines.row_blocks import rows_at_once
@@ -197,7 +198,8 @@ def _write_scores(
 def _wanted(names: Sequence[str], needed: set[str]) -> list[str]:
     """Return the needed columns in the order of the file."""
     if absent := sorted(needed.difference(names)):
-        raise TableError(f"the file lacks column {absent[0]!r}; its columns are {', '.join(names)}")
+        held = first_names(names)
+        raise TableError(f"the file lacks column {absent[0]!r}; its columns are {held}")
     return [name for name in names if name in needed]
 
 

@@ -160,7 +160,13 @@ def command(run: CheckRun) -> None:
 
 
 def _checked(run: CheckRun, scored: "Scored", allowed: float | None) -> "Checked":
-    from odefs.cli.check_results import Checked, drift_findings, first_lines, value_findings
+    from odefs.cli.check_results import (
+        Checked,
+        column_findings,
+        drift_findings,
+        first_lines,
+        value_findings,
+    )
     from odefs.tables.displayed_rows import shown_drift
 
     found, table, rules = scored.found, scored.read.table, run.rules
@@ -170,6 +176,7 @@ def _checked(run: CheckRun, scored: "Scored", allowed: float | None) -> "Checked
         *_flagged_findings(run, scored, allowed),
         *value_findings(checks, first_lines(table, checks), "values" in rules),
         *drift_findings(drift, run.max_drift, "drift" in rules),
+        *column_findings(found.notes),
     ]
     # Far more flagged rows than in training count as drift too.
     judged = (*(["flagged"] if run.limit is not None or "drift" in rules else []), *rules)

@@ -11,14 +11,14 @@ values that a model file can hold.
 """
 
 import numbers
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 
-from odefs._known_options import no_column
+from odefs._known_options import lacks_columns, no_column
 from odefs.exceptions import TableError, warn
 from odefs.models.constraints import Parameters
 from odefs.system.threads import available_threads, run_tasks
@@ -126,7 +126,7 @@ class ColumnEncoder(Parameters):
         ``formats`` are text formats of columns that were not text in training.
         """
         self._require_fitted()
-        self.require_columns(table)
+        self.require_columns(table.names)
         read = (
             apply_style(
                 table[spec.name],
@@ -142,22 +142,19 @@ class ColumnEncoder(Parameters):
 
     def formats_of(self, sample: Columns) -> dict[str, str]:
         """Text formats, detected in a sample, of columns that were not text in training."""
-        self.require_columns(sample)
+        self.require_columns(sample.names)
         return {
             spec.name: guessed_format(without_words(sample[spec.name], self.na), spec.kind)
             for spec in self.specs_
             if not spec.style
         }
 
-    def require_columns(self, names: Container[object]) -> None:
+    def require_columns(self, names: Collection[str]) -> None:
         """Raise TableError if a used column is not among the names of another table."""
         absent = [name for name in self.input_columns if name not in names]
         if absent:
-            named = ", ".join(map(repr, absent))
-            raise TableError(
-                f"the table lacks {'columns' if len(absent) > 1 else 'column'} {named}, "
-                "which the model was trained on."
-            )
+            known = {*self.columns, *self.input_columns}
+            raise TableError(lacks_columns(absent, [name for name in names if name not in known]))
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         self._require_fitted()

@@ -10,7 +10,7 @@ scale: ``s**2 + t (1 - weight)``, which for an unknown group is about the spread
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -47,12 +47,16 @@ def with_groups(spec: ColumnSpec, column: Column, codes: np.ndarray, n_groups: i
     """
     if spec.kind in ("category", "boolean"):
         return _rarities(spec, column, codes, n_groups)
-    levels = learn_levels(column.values, codes, n_groups)
+    are_times = column.kind == "time"
+    levels = learn_levels(column.values, codes, n_groups, are_times)
+    usual = levels.low, levels.high
+    if are_times:  # A little before midnight, a day would be shown as the one before.
+        usual = np.round(levels.low, 3), np.round(levels.high, 3)
     found = replace(
         spec,
         centres=_plain(levels.centres),
         scales=_plain(levels.scales),
-        group_usual=_pairs(levels.low, levels.high),
+        group_usual=_pairs(*usual),
     )
     compared = Column(spec.name, "number", within_group(found, column.values, codes))
     centre = Centre(0.0, centre_of(compared).sigma)
@@ -71,8 +75,13 @@ class GroupLevels(NamedTuple):
     high: np.ndarray
 
 
-def learn_levels(values: np.ndarray, codes: np.ndarray, n_groups: int) -> GroupLevels:
-    """What is usual in each group; groups without values have the quartiles of the table."""
+def learn_levels(
+    values: np.ndarray, codes: np.ndarray, n_groups: int, are_times: bool = False
+) -> GroupLevels:
+    """What is usual in each group; groups without values have the quartiles of the table.
+
+    Quartiles of times are values of the group: between two days, there might be a time of day.
+    """
     known = ~np.isnan(values)
     codes = codes[known]
     # Divided by the largest, since squares might overflow.
@@ -95,9 +104,10 @@ def learn_levels(values: np.ndarray, codes: np.ndarray, n_groups: int) -> GroupL
     weight = _weight(between, noise) * (counts > 0)
     centres = middle + weight * (centre - middle)
     scales = np.sqrt(within**2 + between * (1 - weight))
-    whole = np.quantile(parts, (0.25, 0.75)) if parts.size else np.zeros(2)
+    method: Literal["nearest", "linear"] = "nearest" if are_times else "linear"
+    whole = np.quantile(parts, (0.25, 0.75), method=method) if parts.size else np.zeros(2)
     low, high = (
-        np.append(np.where(counts > 0, each.quantile(share), of_all), of_all)
+        np.append(np.where(counts > 0, each.quantile(share, are_times), of_all), of_all)
         for share, of_all in zip((0.25, 0.75), whole, strict=True)
     )
     smallest = np.finfo(np.float64).tiny
@@ -128,9 +138,10 @@ class SortedGroups:
             ordered[start:end].sort()
         return cls(np.append(ordered, 0.0), ends - counts, counts)
 
-    def quantile(self, share: float) -> np.ndarray:
-        """The quantile of each group; 0 for groups without values."""
+    def quantile(self, share: float, is_value: bool = False) -> np.ndarray:
+        """The quantile of each group, or the nearest value to it; 0 for groups without values."""
         place = share * np.maximum(self.counts - 1, 0)
+        place = np.rint(place) if is_value else place
         low = self.starts + place.astype(np.int64)
         part = place - np.floor(place)
         # Where the place is whole, the next value may be that of another group.

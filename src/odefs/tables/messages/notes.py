@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from odefs.tables.messages.layout import LAYOUT_NOTES
 from odefs.tables.messages.values import (
+    NAMED,
     count,
     exact_percent,
     first_of,
@@ -182,6 +183,12 @@ def _unknown_groups(note: Note) -> str:
     )
 
 
+def _unused_columns(note: Note) -> str:
+    columns = count(note.count or 0, "column is", "columns are")
+    was = "was" if note.count == 1 else "were"
+    return f"{columns} not in the model and {was} not used: {first_of(note.columns, NAMED)}"
+
+
 def _by(note: Note) -> str:
     return listed(note.columns)
 
@@ -284,6 +291,7 @@ NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "single_group": _single_group,
     "pooled_groups": _pooled_groups,
     "unknown_groups": _unknown_groups,
+    "unused_columns": _unused_columns,
     **LAYOUT_NOTES,
 }
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Cell = str | int | float | bool | None
 """A value that JSON can hold."""
 UNLIMITED = sys.maxsize
+MIN_EXTREME = 90
+"""Percentage of less extreme values from which on a value is compared with the most extreme one."""
 UNSEEN = "never seen in training"
 
 
@@ -128,10 +130,11 @@ def reason_texts(reasons: "Sequence[Reason]", hidden: frozenset[str] = frozenset
     is_named = False
     for reason in reasons:
         text = reason_text(reason, reason.column in hidden)
-        if reason.group is not None and reason.usual is not None and reason.column not in hidden:
-            usual = _usual_in_group({}, reason.usual, reason.kind, "", reason.unit)
-            text = f"{text} ({usual if is_named else reason_usual(reason, hidden)})"
-            text, is_named = without_controls(text), True
+        in_group = "" if reason.group is None else reason_usual(reason, hidden)
+        if in_group and reason.usual is not None and reason.column not in hidden:
+            if is_named:
+                in_group = _usual_in_group({}, reason.usual, reason.kind, "", reason.unit)
+            text, is_named = without_controls(f"{text} ({in_group})"), True
         texts.append(text)
     return texts
 
@@ -146,15 +149,39 @@ def reason_place(reason: "Reason") -> str:
     """Return the position of the value in its column."""
     rows = _reference_rows(reason.group is not None, reason.of_training)
     if reason.percentile is not None and reason.beyond is not None:
-        side = "above" if reason.percentile >= 50 else "below"
-        if reason.of_training and reason.beyond == 100:
-            return f"{side} all {rows}"
+        is_high = reason.percentile >= 50
+        side, superlative = ("above", "highest") if is_high else ("below", "lowest")
+        if reason.of_training:
+            return _place_in_training(reason, side, superlative, rows)
+        if reason.beyond == 100:  # The reference rows are a sample without the row itself.
+            return f"among the {superlative} of all {rows}"
         return f"{side} {percent(reason.beyond / 100)} of the {rows}"
     if reason.frequency is not None:
         if reason.of_training and reason.frequency == 0:
             return UNSEEN
         return f"in {percent(reason.frequency)} of the {rows}"
     return ""
+
+
+def _place_in_training(reason: "Reason", side: str, superlative: str, rows: str) -> str:
+    """Return the position among training rows, of which a file knows certain bounds only."""
+    beyond, equal = reason.beyond or 0.0, reason.equal or 0.0
+    if beyond == 100:
+        return f"{side} all {rows}"
+    if is_as_extreme(beyond, equal):
+        return f"as {'high' if side == 'above' else 'low'} as the {superlative} of the {rows}"
+    return f"{side} at least {rounded_down(beyond)} of the {rows}"
+
+
+def is_as_extreme(beyond: float, equal: float) -> bool:
+    """Whether no value is more extreme, and few may be equal; both are percentages."""
+    return beyond >= MIN_EXTREME and beyond + equal >= 100 - 1e-6
+
+
+def rounded_down(points: float) -> str:
+    """Format a percentage of which only a lower bound is known: at most that."""
+    steps = 1 if points >= 10 else 10
+    return f"{math.floor(steps * points + 1e-6) / steps:g}%"
 
 
 def _reference_rows(in_group: bool, of_training: bool) -> str:
@@ -169,6 +196,8 @@ def reason_usual(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
         return ""
     first, second = reason.usual
     if reason.group is not None:
+        if _is_usual(reason.value, reason.usual, reason.kind):
+            return ""
         shown = {name: cell for name, cell in reason.group if name not in hidden}
         return _usual_in_group(shown, reason.usual, reason.kind, unit=reason.unit)
     rows = _reference_rows(False, reason.of_training)
@@ -179,6 +208,12 @@ def reason_usual(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
         )
         return f"similar {rows} have {low} to {high}"
     return f"{percent(second)} of similar {rows} have {value(first, reason.kind)}"
+
+
+def _is_usual(own: object, usual: Sequence[Any], kind: str) -> bool:
+    """Whether a value is all that is usual in its group, which then explains nothing."""
+    compared = usual if kind in ("number", "time") else usual[:1]
+    return all(own == one for one in compared)
 
 
 def _usual_in_group(
@@ -218,7 +253,8 @@ def sentence(reason: ReasonRecord, longest: int = UNLIMITED) -> str:
     part = f"{percent(min(1.0, max(0.0, reason['share'] or 0.0)))} of the score"
     if reason["hidden"]:
         return f"{column} {HIDDEN} contributes {part}."
-    usual = f"; {_usual(reason)}" if reason["usual"] else ""
+    told = _usual(reason) if reason["usual"] else ""
+    usual = f"; {told}" if told else ""
     own = shortened(_own_value(reason), longest)
     text = f"{column} is {own}, {_place(reason)}{usual}."
     return f"{text} It contributes {part}."
@@ -234,6 +270,8 @@ def _usual(reason: ReasonRecord) -> str:
     usual: Any = reason["usual"]
     of, unit = reason["kind"], reason.get("unit", "")
     if "group" in reason:
+        if _is_usual(reason["value"], usual, of):
+            return ""
         return _usual_in_group(reason["group"], usual, of, unit=unit)
     rows = _reference_rows(False, reason["of_training"])
     if of in ("number", "time"):
@@ -256,9 +294,14 @@ def _place(reason: ReasonRecord) -> str:
     if share is None:
         return f"{comparative} than usual"
     # Equal values are neither lower nor higher.
-    beyond = round(share - (reason["equal"] or 0) / 2, 6)
-    if beyond == 100 and reason["of_training"]:
-        return f"{comparative} than all {rows}"
+    equal = reason["equal"] or 0.0
+    beyond = round(share - equal / 2, 6)
+    if reason["of_training"]:
+        if beyond == 100:
+            return f"{comparative} than all {rows}"
+        if is_as_extreme(beyond, equal):
+            return f"as {direction} as the {superlative} of the {rows}"
+        return f"{comparative} than at least {rounded_down(beyond)} of {rows}"
     if beyond >= 99.95:
         return f"among the {superlative} of all {rows}"
     return f"{comparative} than {math.floor(10 * beyond) / 10:g}% of {rows}"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 HEADLINE, HEADLINE_NAME, LEAST_NAME = 64, 28, 12
 """Characters of a headline, and of a column name in it: at most, and at least if it is longer."""
+WITHOUT_OUTLIERS = "in a table of this size without outliers,"
 
 
 def flagged(n_flagged: int, convention: "FlagConvention") -> str:
@@ -36,20 +37,22 @@ def flagged(n_flagged: int, convention: "FlagConvention") -> str:
     if convention.before_answers:
         return f"{rows} out, by the threshold from before the answers."
     if convention.by_training:
-        return f"{rows} out. Of {n_rows:,} ordinary rows, about {expected} would."
+        return f"{rows} out. {_rate_of_ordinary(convention.expected or 0.0, n_rows)}"
     if convention.clear is not None:
         clear = count(convention.clear, "row stands", "rows stand")
         if convention.clear < n_flagged:
             clear = f"{convention.clear:,} of {n_flagged:,} flagged rows stand"
         return f"{clear} out{_why_clear(convention.clear, convention.margin)}."
     if 0 < n_flagged <= (convention.expected or 0.0):
-        return f"{_flagged_of(n_flagged, n_rows)}, no more than chance alone would give."
-    return f"{rows} out. In a table of this size without outliers, about {expected} would."
+        return f"{rows} out; {WITHOUT_OUTLIERS} about {expected} would as well."
+    return f"{rows} out. {WITHOUT_OUTLIERS.capitalize()} about {expected} would."
 
 
-def _flagged_of(n_flagged: int, rows: int) -> str:
-    is_or_are = "is" if n_flagged == 1 else "are"
-    return f"{count(n_flagged)} of {count(rows, 'row')} {is_or_are} flagged"
+def _rate_of_ordinary(expected: float, n_rows: int) -> str:
+    """Return how many training rows would be flagged, for a table of another size."""
+    if not expected:
+        return "Of ordinary rows, none would."
+    return f"Of ordinary rows, about 1 in {max(1, round(n_rows / expected)):,} would."
 
 
 def _why_clear(clear: int, margin: float | None) -> str:
@@ -74,12 +77,13 @@ def headline(summary: dict[str, Any]) -> str:
     if clear := convention.get("clear"):
         start = f"{count(clear)} of {count(rows, 'row')} {'stands' if clear == 1 else 'stand'} out"
         return f"{start}{_why_clear(clear, convention.get('margin'))}."
+    stand = "stands" if n_flagged == 1 else "stand"
     is_expected = convention["kind"] == "auto" and "by_training" not in convention
     if is_expected and 0 < n_flagged <= convention["expected"]:
-        return f"{_flagged_of(n_flagged, rows)}, no more than by chance."
+        start = f"{count(n_flagged)} of {count(rows, 'row')} {stand} out"
+        return f"{start}; without outliers, about {number(convention['expected'])} would too."
     if not n_flagged:
         return f"None of {count(rows, 'row')} stands out."
-    stand = "stands" if n_flagged == 1 else "stand"
     return _with_columns(
         f"{count(n_flagged)} of {count(rows, 'row')} {stand} out", summary["kinds"]
     )
@@ -123,12 +127,13 @@ def average(median: float, of_training: bool = False) -> str:
 
     ``of_training`` if the rows are of another table than the training rows.
     """
+    mean = f"The average score {'in training ' if of_training else ''}is 1.0"
     if 0.8 <= median <= 1.25:
-        return f"The average score {'in training ' if of_training else ''}is 1.0."
+        return f"{mean}."
     shown = (
         f"{median:.2g}" if median < 0.1 else f"{median:.2f}" if median < 1000 else number(median)
     )
-    return f"Half of the rows score {shown} or less; training rows average 1.0."
+    return f"{mean}; half of the rows {'here ' if of_training else ''}score {shown} or less."
 
 
 def labels(measures: dict[str, float]) -> str:
@@ -186,7 +191,7 @@ def trusted(share: float, was_given: bool = False, has_noise: bool = False) -> s
 
 
 def importances(shares: Sequence[tuple[str, float]]) -> str:
-    """Return the columns that contribute most to the scores of flagged rows."""
+    """Return the columns that contribute most to what makes flagged rows stand out."""
     named = ", ".join(f"{column} {share:.0%}" for column, share in shares[:NAMED] if share >= 0.005)
     return f"Columns that set outliers apart: {named or 'none more than others'}"
 

@@ -22,6 +22,9 @@ from odefs.tables.reasons.value_positions import GroupPeers, PeersByGroup, Posit
 MIN_SHARE_OF_LARGEST = 0.15
 """A column is named if its excess is at least this share of the top-ranked column's."""
 
+MIN_SHARE_LOOKED_UP = 0.03
+"""The same for columns whose values are looked up for importances, which takes a sort of each."""
+
 SPARE = 3
 """Further columns that are considered where the first ones have common values."""
 
@@ -161,16 +164,36 @@ class ReasonFinder:
             found[at].append(reason)
         return found
 
-    def _candidates(self, X: np.ndarray, k: int) -> _Candidates:
+    def _candidates(
+        self, X: np.ndarray, k: int, least: float = MIN_SHARE_OF_LARGEST
+    ) -> _Candidates:
         """Columns whose contribution to the score of a row exceeds the usual one by far."""
         explanation = self.model.explain(X)
         values = self.encoder.by_column(np.asarray(explanation))
         excess = values - self.encoder.by_column(explanation.baseline)
         order = top_columns(excess, k + SPARE)
         ranked = np.take_along_axis(excess, order, axis=1)
-        at, place = np.nonzero((ranked > 0) & (ranked >= MIN_SHARE_OF_LARGEST * ranked[:, :1]))
+        at, place = np.nonzero((ranked > 0) & (ranked >= least * ranked[:, :1]))
         columns = order[at, place]
         return _Candidates(at, columns, values[at, columns], ranked[at, place])
+
+    def too_common(self, table: Columns, X: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
+        """Which columns are no reason for ``rows`` because many other rows have the value, too.
+
+        A mask of rows and input columns, for the ``k`` reasons of each row; ``X`` are the encoded
+        rows. Columns with a small excess count as rare: their values are not looked up.
+        """
+        found = self._candidates(X, len(self._names), MIN_SHARE_LOOKED_UP)
+        _, positions = self._positions_of(found, table, rows, self._peers.of_rows(table, rows))
+        common = np.array([one.is_common for one in positions], dtype=bool)
+        places = _places(found.at)
+        largest = found.excess[np.arange(found.at.size) - places]
+        considered = (places < k + SPARE) & (found.excess >= MIN_SHARE_OF_LARGEST * largest)
+        has_rare = np.zeros(rows.size, dtype=bool)
+        has_rare[found.at[~common & considered]] = True
+        mask = np.zeros((rows.size, len(self._names)), dtype=bool)
+        mask[found.at, found.columns] = common & has_rare[found.at]
+        return mask
 
     def _positions_of(
         self,
@@ -238,5 +261,9 @@ def _unusual(at: np.ndarray, rare: np.ndarray, k: int) -> np.ndarray:
     has_rare = np.zeros(at[-1] + 1, dtype=bool)
     has_rare[at[rare]] = True
     kept = np.flatnonzero(rare | ~has_rare[at])
-    rows = at[kept]
-    return kept[np.arange(kept.size) - np.searchsorted(rows, rows) < k]
+    return kept[_places(at[kept]) < k]
+
+
+def _places(at: np.ndarray) -> np.ndarray:
+    """Places of candidates among those of their row; ``at`` are the rows in ascending order."""
+    return np.arange(at.size) - np.searchsorted(at, at)

@@ -3,7 +3,7 @@
 Rows are compared in blocks that fit the processor's cache, column by column.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -128,13 +128,17 @@ def nearest(distances: np.ndarray, n: int) -> np.ndarray:
 
 
 def _quartiles(column: Column, values: np.ndarray, missing: np.ndarray) -> list[Usual]:
-    """Lower and upper quartile of the known values of each row."""
+    """Lower and upper quartile of the known values of each row.
+
+    Those of times are values of the column: between two days, there might be a time of day.
+    """
+    method: Literal["nearest", "linear"] = "nearest" if column.kind == "time" else "linear"
     known = values.shape[1] - np.count_nonzero(missing, axis=1)
     ordered = np.sort(np.where(missing, np.nan, values), axis=1)  # missing values come last
     found: list[Usual] = [None] * known.size
     for n in np.unique(known[known > 0]).tolist():
         rows = np.flatnonzero(known == n)
-        low, high = np.quantile(ordered[rows, :n], [0.25, 0.75], axis=1)
+        low, high = np.quantile(ordered[rows, :n], [0.25, 0.75], axis=1, method=method)
         for row, *bounds in zip(rows.tolist(), low.tolist(), high.tolist(), strict=True):
             found[row] = (bounds[0], bounds[1])
     return found

@@ -13,7 +13,7 @@ import numpy as np
 from odefs.persist.header_values import Arrays, as_list, as_object, need, need_count, require
 from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.encode import RARE, ColumnSpec
-from odefs.tables.reasons.value_positions import ColumnValues, Position
+from odefs.tables.reasons.value_positions import ColumnValues, Position, kept_places
 
 MAX_NUMBERS, MAX_SAMPLE = 257, 256
 """Most numbers of a column, which bound 256 equal shares of it, and most rows of the sample."""
@@ -68,8 +68,8 @@ def _summary(spec: ColumnSpec, column: Column, n_numbers: int) -> ColumnValues:
     values, n_rows = ColumnValues.of(column), len(column)
     if spec.kind in ORDERED:
         n_known = values.ordered.size
-        places = np.linspace(0, n_known - 1, min(n_known, n_numbers)).round().astype(np.intp)
-        ordered = values.ordered[places] if n_known > 1 else np.array([spec.low, spec.high])
+        kept = kept_places(n_known, n_numbers)
+        ordered = values.ordered[kept] if n_known > 1 else np.array([spec.low, spec.high])
         # A sample of the rows may lack the extreme values.
         ordered[0], ordered[-1] = min(ordered[0], spec.low), max(ordered[-1], spec.high)
         return ColumnValues(spec.kind, n_rows, ordered, values.counts)

@@ -17,6 +17,8 @@ from odefs.tables.columns import Column, Columns, Kind
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
 
+MIN_GROUP_ROWS = 5
+"""In a smaller group nothing is usual: its values are mostly those of the row itself."""
 COMMON, FEWEST_ALIKE = 0.1, 3
 """A value is not unusual if this share of the rows, and so many others, have it or one as rare."""
 
@@ -31,6 +33,11 @@ class Position(NamedTuple):
     """Whether many other rows have the value, or one that is as rare."""
 
 
+def kept_places(n_known: int, n_kept: int) -> np.ndarray:
+    """Places of the numbers that are kept of ``n_known`` ordered ones, first and last included."""
+    return np.linspace(0, n_known - 1, min(n_known, n_kept)).round().astype(np.intp)
+
+
 def is_common(share: Any, n_rows: int) -> Any:
     """Whether a value that ``share`` of the rows have is too frequent; for arrays one by one."""
     return share * n_rows - 1 >= max(COMMON * n_rows, FEWEST_ALIKE)
@@ -43,7 +50,8 @@ class ColumnValues:
     kind: Kind
     n_rows: int
     ordered: np.ndarray
-    """Known numbers or times in ascending order; empty for other kinds."""
+    """Known numbers or times in ascending order, all or those at ``kept_places``; empty for other
+    kinds."""
     counts: Mapping[Any, int]
     """Number of rows with each other value; ``None`` is a missing cell."""
     uncounted: int = 0
@@ -79,12 +87,27 @@ class ColumnValues:
         below, upto = (
             np.searchsorted(self.ordered, cells, side=side) for side in ("left", "right")
         )
-        known = max(1, self.ordered.size)
+        equal = 100.0 * (upto - below) / max(1, self.ordered.size)
+        common = is_common(equal / 100, self.n_rows)
+        below, upto, known = self._bounds(below, upto)
         percentiles = 50.0 * (below + upto) / known
         equal = 100.0 * (upto - below) / known
-        common = is_common(equal / 100, self.n_rows)
         fields = zip(percentiles.tolist(), equal.tolist(), repeat(None), common.tolist())
         return list(map(Position._make, fields))
+
+    def _bounds(self, below: np.ndarray, upto: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+        """Numbers of values lower for certain, and possibly not higher, of a number of values.
+
+        Of many values only some are kept: of 257, the highest is above 256, but of 20,000 it may be
+        above all others. Both numbers are certain, so that no message claims more.
+        """
+        n_kept, n_known = self.ordered.size, self.n_rows - self.counts[None]
+        if n_kept >= n_known:
+            return below, upto, max(1, n_kept)
+        places = kept_places(n_known, n_kept)
+        lower = np.where(below > 0, places[below - 1] + 1, 0)
+        not_higher = np.where(upto < n_kept, places[np.minimum(upto, n_kept - 1)], n_known)
+        return lower, not_higher, n_known
 
     def _among_values(self, cell: Any, least: float) -> Position:
         if cell is not None and cell not in self.counts and self.uncounted:
@@ -139,7 +162,12 @@ class GroupPeers:
     """By column: sorted numbers, or how often each other value occurs."""
 
     def usual(self, spec: ColumnSpec) -> tuple[Any, Any] | None:
-        """Quartiles of the group in training, or its most frequent value and the share of that."""
+        """Quartiles of the group in training, or its most frequent value and the share of that.
+
+        ``None`` for a small group. For rows of another table, the size of the group is unknown.
+        """
+        if 0 < self.rows.size < MIN_GROUP_ROWS:
+            return None
         first, second = spec.group_usual[self.code]
         if spec.kind == "category":
             place = int(first)
