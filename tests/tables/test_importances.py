@@ -79,3 +79,8 @@ def test_without_flagged_rows_importances_are_those_of_the_model():
     found = found_in({"a": rng.normal(size=N), "b": rng.normal(size=N)}, flag=0)
     assert not found.n_flagged
     np.testing.assert_array_equal(found.feature_shares, found.model.feature_importances_)
+
+
+def test_importances_are_numbers_where_ordinary_rows_score_0():
+    frame = pl.DataFrame({"a": [1.0] * 599 + [5.0], "b": [2.0] * 600})
+    assert odefs.detect(frame, random_state=2).importances == [("a", 1.0)]

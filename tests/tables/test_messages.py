@@ -21,7 +21,7 @@ from odefs.tables.checks import ValueCheck
 from odefs.tables.drift import ColumnDrift
 from odefs.tables.flagging import model_convention
 from odefs.tables.messages.notes import CONVENTIONS, EXCLUSIONS, NOTES
-from odefs.tables.messages.values import first_of, quoted_name
+from odefs.tables.messages.values import duration, first_of, quoted_name
 from odefs.tables.notes import (
     ConventionKind,
     Exclusion,
@@ -495,3 +495,8 @@ def test_cells_to_check_are_named_with_what_is_wrong():
     copies = ValueCheck("copied_row", None, 1)
     assert messages.checked_row(copies, 17) == "copy of row 17"
     assert messages.checked_row(copies) == "copy of an earlier row"
+
+
+def test_durations_are_signed_as_a_whole():
+    assert duration(-5) == "-0:00:05"
+    assert duration(86_400 * 40) == "40 days, 0:00:00"

@@ -259,16 +259,36 @@ def test_a_frame_of_results_stands_for_its_rows(table, options):
     assert found.numbers(every).tolist() == list(range(200))
 
 
-def test_a_frame_that_names_no_row_or_several_is_refused():
+def test_a_frame_of_other_rows_is_refused():
     found = odefs.detect(numbered(), **FAST)
-    with pytest.raises(ValueError, match="begins with 'row'"):
+    with pytest.raises(ValueError, match="one of top"):
         found.explain(numbered().head(3))
-    with pytest.raises(ValueError, match="no row is called 400"):
+    with pytest.raises(ValueError, match="no row is called so"):
         found.explain(found.top(3).with_columns(row=pl.lit(400)))
-    twice = pd.concat([numbered().to_pandas().iloc[:100]] * 2)
-    found = odefs.detect(twice, **FAST)
-    with pytest.raises(ValueError, match="2 rows are called"):
-        found.explain(found.top(3))
+    found = odefs.detect(numbered().to_pandas(), **FAST)
+    with pytest.raises(ValueError, match="one of top"):
+        found.explain(numbered().to_pandas().head(3))
+    with pytest.raises(ValueError, match="no row has that score"):
+        found.explain(found.top(3).reset_index(drop=True))
+
+
+@pytest.mark.parametrize("is_pandas", [True, False])
+def test_rows_with_the_same_name_are_told_apart_by_their_scores(is_pandas):
+    table, options = numbered().with_columns(id=pl.lit(7)), {"id": "id"}
+    if is_pandas:
+        table = table.drop("id").to_pandas().set_axis([7] * 200)
+        options = {}
+    found = odefs.detect(table, **options, **FAST)
+    assert [row[0].value for row in found.explain(found.top(3)).reasons()] == [80, 70, 60]
+    assert sorted(found.numbers(found.to_frame())) == list(range(200))
+
+
+def test_no_row_to_explain_is_refused():
+    found = odefs.detect(numbered(), threshold=1e9, **FAST)
+    assert found.reasons() == []
+    for rows in (None, [], found.top(0)):
+        with pytest.raises(ValueError, match="no row to explain"):
+            found.explain(rows)
 
 
 def test_one_row_is_explained_without_listing_or_sorting_all():

@@ -1,6 +1,8 @@
 """Results name the cells of each row that are to be checked, in memory and in parts."""
 
+import csv
 import json
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -18,10 +20,12 @@ from odefs.tables import messages
 from odefs.tables import table as tables
 from odefs.tables.checks import ValueCheck, find_checks
 from odefs.tables.checks.marks import find_marks
+from odefs.tables.checks.record import CheckKind
 from odefs.tables.checks.rows import ROWS_KEPT
 from odefs.tables.columns import Columns
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.learning import learn_encoder
+from odefs.tables.messages.checks import LABELS
 from odefs.tables.row_checks import RowChecks
 from odefs.tables.table import ParquetTable, table_of
 from odefs.tables.writers.columns import result_batches
@@ -301,3 +305,36 @@ def test_checks_without_a_description_of_their_cells_mark_the_rows_that_they_lis
     check = ValueCheck("negative", "age", 2, (3, 9), values=(-1.0, -2.0))
     (marks,) = find_marks([check], Columns((), 4), np.array([9, 2, 3, 10]))
     assert (marks.places.tolist(), list(marks.cells)) == ([0, 2], [-2.0, -1.0])
+
+
+def test_infinite_cells_and_long_ids_are_named():
+    rng = np.random.default_rng(0)
+    ids = 4 * 10**15 + np.arange(300)
+    ids[20] = ids[10]
+    frame = pl.DataFrame({"card_id": ids, "a": rng.normal(size=300), "b": rng.normal(size=300)})
+    frame[5, "a"] = np.inf
+    texts = odefs.detect(frame, model=small()).to_frame()["checks"]
+    assert "a = inf (" in texts[5]
+    assert f"card_id = {ids[10]} (" in texts[10]
+    assert texts[10] == texts[20]
+
+
+def test_lines_of_the_page_have_the_checks_of_their_own_row():
+    """Rows that are identical to the model need not be so in other columns."""
+    rng = np.random.default_rng(0)
+    number = rng.normal(size=600)
+    amount = [f"{value:.2f}" for value in rng.normal(100, 5, 600)]
+    number[[10, 20]], amount[10], amount[20] = 40.0, "abc", None
+    found = odefs.detect(pl.DataFrame({"amount": amount, "number": number}), model=small())
+    (group,) = [row for row in found.report().summary["top"] if row["count"] == 2]
+    assert "abc" in group["checks"]
+    saved = found.report().drawing["csv"]
+    lines = csv.DictReader([saved["header"], *saved["lines"]])
+    checks = {line["row"]: line["checks"] for line in lines}
+    assert "abc" in checks["11"]
+    assert "abc" not in checks["21"]
+
+
+def test_every_kind_of_a_cell_has_a_label():
+    of_rows_or_values = {"spelling", "case_or_spaces", "text_in_numbers", "copied_row", "sum_row"}
+    assert set(LABELS) | of_rows_or_values == set(get_args(CheckKind))

@@ -66,7 +66,7 @@ def expected_correlations(
     fixed = (z[of_complete] * weights[of_complete, None]).T @ z[of_complete] / total
     observed, own, own_weights = z[has_holes], place_of[has_holes], weights[has_holes] / total
     found = as_correlations(fixed + (observed * own_weights[:, None]).T @ observed)
-    for _ in range(N_STEPS):
+    for _ in range(N_STEPS if has_holes.size else 0):
         precision = inverse(found)
         left = _inverse_blocks(precision, holes)
         pull, filled = observed @ precision, observed.copy()

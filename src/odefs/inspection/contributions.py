@@ -181,8 +181,10 @@ def shares_of_rows(estimator: Any, X: object) -> np.ndarray | None:
 
 def mean_shares(excess: np.ndarray, explanation: Explanation) -> np.ndarray | None:
     """Mean share of each column in the excess of explained rows, as far as it counts."""
+    # Scores of equal rows are 0, and others may be any number of times as high.
     usual = max(explanation.baseline.sum(), np.finfo(float).tiny)
-    times = np.asarray(explanation).sum(axis=1) / usual
+    with np.errstate(over="ignore"):
+        times = np.minimum(np.asarray(explanation).sum(axis=1) / usual, np.finfo(float).max)
     weights = np.where(excess.any(axis=1), np.log(np.maximum(times, 1.0)), 0.0)
     if not weights.any():
         return None

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from odefs.report.rows import row_checks
 from odefs.report.scores import plain
 from odefs.tables import messages
 from odefs.tables.answers.lines import csv_line
@@ -51,7 +52,12 @@ def collect_csv(
     else:
         key = f"{identifier} (id)" if identifier in RESULT_NAMES else identifier
         cells.pop(identifier, None)
-    results = [_results(detection, extent, record_of[int(row)], kinds) for row in rows]
+    # Rows of a group are identical in the columns that the model uses; others may be checked.
+    checks = row_checks(detection, extent.numbers[rows])
+    results = [
+        _results(detection, extent, record_of[int(row)], kinds, text)
+        for row, text in zip(rows, checks, strict=True)
+    ]
     header = [key, *(results[0] if results else ())]
     for column in cells:
         header.append(_free(column, header))
@@ -102,6 +108,7 @@ def _results(
     extent: Extent,
     record: RowRecord,
     kinds: Sequence[KindRecord],
+    checks: str | None,
 ) -> dict[str, object]:
     """Return the result columns of a row; those that do not apply are absent."""
     found: dict[str, object] = {
@@ -112,7 +119,7 @@ def _results(
         "agreement": record["agreement"],
         "kind": "" if record["kind"] is None else messages.kind(kinds[record["kind"]]),
         "reasons": "; ".join(map(messages.short_reason, record["reasons"])),
-        "checks": record["checks"],
+        "checks": checks,
     }
     if not detection.checked:
         del found["checks"]

@@ -81,13 +81,13 @@ def collect_rows(
             extent.places(first),
             groups,
             reasons,
-            _checks(detection, extent.numbers[first]),
+            row_checks(detection, extent.numbers[first]),
             strict=True,
         )
     ]
 
 
-def _checks(detection: TableDetection, numbers: np.ndarray) -> list[str | None]:
+def row_checks(detection: TableDetection, numbers: np.ndarray) -> list[str | None]:
     """Return the values to check of rows, with row numbers from 1 as in files."""
     checks = RowChecks.of(detection)
     if checks is None or detection.origin is None:

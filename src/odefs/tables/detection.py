@@ -216,6 +216,11 @@ class TableDetection:
             As in :meth:`reasons`; by default the flagged rows, in the order of their scores.
         """
         numbers = self.numbers(rows)
+        if not numbers.size:
+            raise ValueError(
+                "there is no row to explain: no row is flagged, or none was named. "
+                "explain(order[:3]) explains the three highest scores."
+            )
         _, names = shown_names(self, first=0)
         own = [names[row] for row in numbers.tolist()]
         durations = () if self.origin is None else duration_names(self.origin)

@@ -1,6 +1,6 @@
 """Rows of a table that a frame of its results names, such as that of ``Detection.top``."""
 
-from collections import Counter
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,38 +9,62 @@ import numpy as np
 from odefs.tables.displayed_rows import Hiding, shown_names
 from odefs.tables.frames import column_cells, frame_names
 
+CLOSE = 1e-6
+"""Relative difference of scores that were written with fewer digits."""
+
 
 def rows_of_results(found: Hiding, frame: Any, index: Any) -> np.ndarray:
     """Return the numbers of the rows of a frame of results, in its order.
 
     Frames of pandas have the table's ``index``, others name their rows in the first column. In
-    contrast to a list of integers, these names cannot be mistaken for row numbers.
+    contrast to a list of integers, these names cannot be mistaken for row numbers. Scores show that
+    the frame belongs to this result, and tell rows with the same name apart.
     """
-    if index is not None and hasattr(frame, "iloc"):
-        return _numbers(frame.index, index, "index")
-    name, names = shown_names(found, first=0)
     columns = frame_names(frame) or []
-    if not columns or columns[0] not in (name, f"{name} (id)"):
+    name, names = shown_names(found, first=0)
+    if index is not None and hasattr(frame, "iloc"):
+        named, wanted, names = "score" in columns, list(frame.index), index
+    else:
+        named = "score" in columns and columns[0] in (name, f"{name} (id)")
+        wanted = column_cells(frame, columns[0]) if named else []
+    if not named:
         raise ValueError(
-            f"a frame names rows if it is one of top() or to_frame(), which begins with {name!r}; "
-            f"the columns of this one are {', '.join(columns)}. Row numbers, labels or a boolean "
-            "mask are allowed as well."
+            "a frame names rows if it is one of top() or to_frame() of this result; the columns of "
+            f"this one are {', '.join(columns[:10])}. Row numbers, labels or a boolean mask are "
+            "allowed as well."
         )
-    return _numbers(column_cells(frame, columns[0]), names, f"column {columns[0]!r}")
+    return _places(wanted, column_cells(frame, "score"), names, found.scores)
 
 
-def _numbers(wanted: Sequence[object], names: Sequence[object], where: str) -> np.ndarray:
-    """Return the place of each of the ``wanted`` names, none of which may occur twice."""
-    places = {name: row for row, name in enumerate(names)}
-    unknown = [name for name in wanted if name not in places]
-    if unknown:
-        raise ValueError(f"no row is called {unknown[0]!r}, which the {where} of the frame holds.")
-    if len(places) < len(names):
-        counts = Counter(names)
-        for name in wanted:
-            if counts[name] > 1:
-                raise ValueError(
-                    f"{counts[name]} rows are called {name!r}, which the {where} of the frame "
-                    "holds: pass row numbers, such as order[:3]."
-                )
-    return np.array([places[name] for name in wanted], dtype=np.intp)
+def _places(
+    wanted: Sequence[object],
+    wanted_scores: Sequence[float | None],
+    names: Sequence[object],
+    scores: np.ndarray,
+) -> np.ndarray:
+    """Return the rows with these names and scores; of equal ones, each once and in order."""
+    asked = set(wanted)
+    rows_of: defaultdict[object, deque[int]] = defaultdict(deque)
+    for row, name in enumerate(names):
+        if name in asked:
+            rows_of[name].append(row)
+    places = []
+    for name, score in zip(wanted, wanted_scores, strict=True):
+        rows = rows_of[name]
+        fitting = [row for row in rows if _is_score(scores[row], score)]
+        if not fitting:
+            what = "has that score" if rows else "is called so"
+            raise ValueError(
+                f"row {name!r} of the frame, with the score {score}, is not one of this result: no "
+                f"row {what}. Frames of top() and to_frame() keep their index, or first column."
+            )
+        places.append(fitting[0])
+        if len(fitting) > 1:
+            rows.remove(fitting[0])
+    return np.array(places, dtype=np.intp)
+
+
+def _is_score(score: float, given: float | None) -> bool:
+    if given is None or given != given:  # NaN alone differs from itself
+        return bool(np.isnan(score))
+    return bool(abs(score - given) <= CLOSE * abs(score))

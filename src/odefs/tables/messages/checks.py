@@ -94,7 +94,13 @@ def _cell(check: "ValueCheck", cell: "Cell") -> str | None:
         return value(cell, "time", context=(-1.0,), unit=check.unit)
     if isinstance(cell, float) and check.unit == DURATION:
         return duration(cell)
-    return f"{cell:.15g}" if isinstance(cell, float) else cell
+    return _plain(cell) if isinstance(cell, float) else cell
+
+
+def _plain(number: float) -> str:
+    """Return a number with all its digits; whole ones, which may be ids, without an exponent."""
+    is_exact = number.is_integer() and abs(number) < 2**53
+    return f"{number:.0f}" if is_exact else f"{number:.15g}"
 
 
 def _quoted(check: "ValueCheck") -> str:
@@ -266,6 +272,7 @@ LABELS: "dict[CheckKind, str]" = {
     "negative": "negative",
     "code": "possibly a code for missing",
     "impossible_value": "outside the possible range",
+    "infinite_value": "infinite",
     "future_date": "in the future",
     "early_date": "before 1900",
     "extreme_value": "far from all others",

@@ -56,7 +56,8 @@ def quantity(value: float, unit: str, digits: int = 6) -> str:
 def duration(seconds: float) -> str:
     """Format a duration: ``40 days, 0:00:00``."""
     try:
-        return str(timedelta(seconds=seconds))
+        # Python writes -5 seconds as "-1 day, 23:59:55".
+        return f"{'-' if seconds < 0 else ''}{timedelta(seconds=abs(seconds))}"
     except OverflowError:
         return f"{seconds:.6g} s"
 
