@@ -29,6 +29,7 @@ def saved(tmp_path_factory):
         "--no-report",
         "-o",
         "s.csv",
+        "--no-checks",  # odefs score checks no values
         cwd=folder,
     )
     assert "It contains rows of the training table" in done.stdout

@@ -1,11 +1,12 @@
 """Rows of a table that a frame of its results names, such as that of ``Detection.top``."""
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import cast
 
 import numpy as np
 
+from odefs._row_selection import frame_index
 from odefs.tables.displayed_rows import Hiding, shown_names
 from odefs.tables.frames import column_cells, frame_names
 
@@ -13,7 +14,7 @@ CLOSE = 1e-6
 """Relative difference of scores that were written with fewer digits."""
 
 
-def rows_of_results(found: Hiding, frame: Any, index: Any) -> np.ndarray:
+def rows_of_results(found: Hiding, frame: object, index: object) -> np.ndarray:
     """Return the numbers of the rows of a frame of results, in its order.
 
     Frames of pandas have the table's ``index``, others name their rows in the first column. In
@@ -22,8 +23,9 @@ def rows_of_results(found: Hiding, frame: Any, index: Any) -> np.ndarray:
     """
     columns = frame_names(frame) or []
     name, names = shown_names(found, first=0)
-    if index is not None and hasattr(frame, "iloc"):
-        named, wanted, names = "score" in columns, list(frame.index), index
+    own = frame_index(frame)
+    if index is not None and own is not None:
+        named, wanted, names = "score" in columns, list(own), list(cast(Iterable[object], index))
     else:
         named = "score" in columns and columns[0] in (name, f"{name} (id)")
         wanted = column_cells(frame, columns[0]) if named else []
@@ -39,7 +41,7 @@ def rows_of_results(found: Hiding, frame: Any, index: Any) -> np.ndarray:
 def _places(
     wanted: Sequence[object],
     wanted_scores: Sequence[float | None],
-    names: Sequence[object],
+    names: Iterable[object],
     scores: np.ndarray,
 ) -> np.ndarray:
     """Return the rows with these names and scores; of equal ones, each once and in order."""
