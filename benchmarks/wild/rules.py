@@ -39,7 +39,7 @@ REMEDY = re.compile(
     r"--[a-z][a-z-]+"
     r"|(?:[:;,] |\(|\b(?:or|and) )"
     r"(?:add|check|choose|convert|copy|decompress|delete|download|export|extract|give|install|name"
-    r"|open|pass|raise|remove|rename|save|set|try|unpack|use|write)\b"
+    r"|open|pass|put|raise|remove|rename|save|set|try|unpack|use|write)\b"
 )
 """A remedy is an option of the command, or an action that begins a clause."""
 
