@@ -12,6 +12,7 @@ import pytest
 mpl.use("Agg")
 
 from matplotlib import pyplot as plt
+from scipy import sparse
 from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import NotFittedError
 
@@ -328,3 +329,42 @@ def test_estimators_that_cannot_be_drawn_are_refused(fitted):
         plots.ImportancesDisplay.from_estimator(odefs.LeSiNN(random_state=0).fit(X))
     with pytest.raises(NotFittedError):
         plots.ImportancesDisplay.from_estimator(odefs.ODEFS())
+
+
+def test_the_score_of_a_row_includes_what_answers_add(fitted):
+    X = fitted[1]
+    model = odefs.ODEFS(random_state=0).fit(X, known_outliers=range(6))
+    drawn = plots.ReasonsDisplay.from_estimator(model, X, 2)
+    assert drawn.score == pytest.approx(model.outlier_scores_[2])
+    assert model.explain(X[2:3]).answers.total[0] > 0
+    found = odefs.detect(pd.DataFrame(X), checks=False)
+    review = found.review()
+    (first,) = review.next()
+    review.tell(first, False)
+    learned = found.with_answers(review)
+    drawn = plots.ReasonsDisplay.from_detection(learned, first)
+    assert drawn.score == pytest.approx(learned.scores[first])
+    assert learned.scores[first] < found.scores[first]
+
+
+@pytest.mark.parametrize("form", ["csr_matrix", "csc_array", "coo_matrix"])
+def test_rows_of_sparse_matrices_are_drawn(form, fitted):
+    model, X = fitted
+    given = getattr(sparse, form)(X)
+    np.testing.assert_array_equal(
+        plots.RowDisplay.from_estimator(model, given, 3).values,
+        plots.RowDisplay.from_estimator(model, X, 3).values,
+    )
+    assert plots.ReasonsDisplay.from_estimator(model, given, 3).score > 0
+
+
+def test_masked_cells_are_missing_in_the_picture(fitted):
+    X = fitted[1].copy()
+    X[X > 2.5] = np.nan
+    model = odefs.ODEFS(missing="ignore", random_state=0).fit(X)
+    masked = np.ma.masked_greater(fitted[1], 2.5)
+    hidden = plots.RowDisplay.from_estimator(model, masked, 3, n_columns=8)
+    expected = plots.RowDisplay.from_estimator(model, X, 3, n_columns=8)
+    np.testing.assert_array_equal(hidden.values, expected.values)
+    np.testing.assert_array_equal(hidden.quartiles, expected.quartiles)
+    assert np.isnan(expected.values).any()

@@ -311,8 +311,8 @@ class Explanation(_RowExplanations):
         """As a ``shap.Explanation``, for SHAP's plots (beeswarm, waterfall, bar, heatmap).
 
         Its ``values`` are :attr:`excess` and its ``base_values`` the sum of ``baseline``, the
-        average score; together they add up to the row's outlier score. They are split as the
-        detector splits them, and are not Shapley values.
+        average score; together they add up to the row's outlier score, without what answers add
+        to it. They are split as the detector splits them, and are not Shapley values.
         """
         from odefs.inspection.shap import to_shap
 

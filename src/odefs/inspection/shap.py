@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def to_shap(explanation: Explanation) -> "shap.Explanation":
     """A ``shap.Explanation``: contributions above the usual, and the usual score as base value.
 
-    Both add up to the row's score.
+    Both add up to the row's score, without what answers add to it.
     """
     with require_extra("to_shap", "shap"):
         from shap import Explanation as OfShap

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+from scipy.sparse import csr_array
+
 from odefs._extras import require_extra
+from odefs.engines.row_blocks import is_sparse
 from odefs.models.base import OutlierModel
 from odefs.tables.messages.values import shortened
 
@@ -68,6 +71,8 @@ def settle_layout(ax: "Axes") -> None:
 def one_row(X: object, row: int) -> object:
     """One row of a matrix or frame, as a matrix or frame."""
     rows: Any = X
+    if is_sparse(X):  # some sparse formats cannot be sliced
+        rows = csr_array(rows)
     n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     # A slice from -1 to 0 would be empty.
     if not isinstance(row, Integral) or isinstance(row, bool) or not 0 <= row < n_rows:

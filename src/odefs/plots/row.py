@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from odefs._row_selection import MISSING_TYPES
+from odefs.engines.row_blocks import is_sparse, unmasked
 from odefs.plots.base import (
     FLAGGED,
     USUAL,
@@ -82,7 +84,7 @@ class RowDisplay(Display):
         require_columns(n_columns)
         explanation = estimator.explain(one_row(X, row))
         order = np.argsort(-explanation.excess[0], kind="stable")[:n_columns]
-        matrix = np.asarray(X, dtype=float)[:, order]
+        matrix = _floats(X, order)
         names = [str(explanation.feature_names[k]) for k in order]
         quartiles = np.nanquantile(matrix, [0.25, 0.5, 0.75], axis=0)
         return cls(names, matrix[row], quartiles, name=row).plot(ax)
@@ -239,11 +241,12 @@ class ReasonsDisplay(Display):
         excess = explanation.excess[row]
         cells = explanation.data if explanation.shown is None else explanation.shown
         order = np.argsort(-excess, kind="stable")[:n_columns]
+        added = 0.0 if explanation.answers is None else explanation.answers.total[row]
         return cls(
             [str(explanation.feature_names[k]) for k in order],
             excess[order],
             [cells[row, k] for k in order],
-            float(explanation.values[row].sum()),
+            float(explanation.values[row].sum() + added),
             row if names is None else names[row],
         ).plot(ax)
 
@@ -295,6 +298,14 @@ class ReasonsDisplay(Display):
             ax.set_title(_title(self.name))
         ax.set(xlabel=f"contribution above the usual (score {self.score:.3g})")
         return self
+
+
+def _floats(X: Any, columns: np.ndarray) -> np.ndarray:
+    """Some columns of a matrix or frame as numbers; masked cells are missing."""
+    if is_sparse(X):
+        X = csc_array(X)[:, columns].toarray()
+        return np.asarray(X, dtype=float)
+    return np.asarray(unmasked(X), dtype=float)[:, columns]
 
 
 def _cell(value: object) -> str:
