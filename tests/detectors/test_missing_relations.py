@@ -6,7 +6,7 @@ from sklearn.metrics import average_precision_score
 
 import odefs
 from odefs.detectors import missing_relations
-from odefs.detectors.missing_relations import as_correlations, expected_correlations
+from odefs.detectors.missing_relations import as_correlations, expected_precision
 from odefs.detectors.relations import RelationsDetector
 
 BROKEN = np.arange(2000) < 20
@@ -41,11 +41,17 @@ def test_such_rows_are_flagged_in_a_table():
     assert found.is_outlier[BROKEN].mean() > 0.9
 
 
-def naive(z, missing, weights, inverse, n_steps):
+def inverse(correlations, total):
+    """Shrunk by the weight that takes part, as in the detector."""
+    share = 1 / total
+    return np.linalg.inv(correlations * (1 - share) + share * np.eye(len(correlations)))
+
+
+def naive(z, missing, weights, n_steps):
     """The same, row by row from the definition."""
     found = as_correlations((z * weights[:, None]).T @ z)
     for _ in range(n_steps):
-        P, moments = inverse(found), np.zeros((z.shape[1],) * 2)
+        P, moments = inverse(found, weights.sum()), np.zeros((z.shape[1],) * 2)
         for row, holes, weight in zip(z, missing, weights, strict=True):
             filled, covariance = row.copy(), np.zeros_like(moments)
             if holes.any():
@@ -54,7 +60,7 @@ def naive(z, missing, weights, inverse, n_steps):
                 covariance[np.ix_(holes, holes)] = block
             moments += weight * (np.outer(filled, filled) + covariance)
         found = as_correlations(moments)
-    return found
+    return inverse(found, weights.sum())
 
 
 def example(n_rows=300, n_columns=5, share=0.3, seed=1):
@@ -66,25 +72,47 @@ def example(n_rows=300, n_columns=5, share=0.3, seed=1):
 
 def test_it_agrees_with_the_definition(monkeypatch):
     z, missing, weights = example()
-    expected = naive(z, missing, weights, np.linalg.inv, missing_relations.N_STEPS)
-    found = expected_correlations(z, missing, weights, np.linalg.inv)
-    assert np.allclose(found, expected, atol=1e-9)
+    expected = naive(z, missing, weights, missing_relations.N_STEPS)
+    found = expected_precision(z, missing, weights, inverse)
+    assert np.allclose(found, expected, rtol=1e-7)
     monkeypatch.setattr(missing_relations, "MAX_GATHERED", 100)
-    assert np.allclose(expected_correlations(z, missing, weights, np.linalg.inv), found, atol=1e-12)
+    assert np.allclose(expected_precision(z, missing, weights, inverse), found, rtol=1e-9)
 
 
-def test_rows_with_many_missing_cells_take_no_part_if_there_are_too_many_patterns(monkeypatch):
-    z, missing, weights = example(share=0.2)
-    few = missing.sum(axis=1) <= 1
+def test_the_most_frequent_patterns_take_part_if_there_are_too_many(monkeypatch):
+    z, missing, weights = example(n_rows=400, share=0.2)
+    _, pattern_of, counts = np.unique(missing, axis=0, return_inverse=True, return_counts=True)
+    most = np.argsort(-counts)[:6]
+    assert counts[most[-1]] > np.delete(counts, most).max()
+    frequent = np.isin(pattern_of.ravel(), most)
     monkeypatch.setattr(missing_relations, "MAX_SOLVED", 6 * 5**3)
-    found = expected_correlations(z, missing, weights, np.linalg.inv)
-    expected = expected_correlations(z[few], missing[few], weights[few], np.linalg.inv)
-    assert np.allclose(found, expected, atol=1e-12)
-    every = np.ones_like(missing)
-    every[:3] = False
-    assert expected_correlations(z, every, np.ones(300), np.linalg.inv) is not None
+    found = expected_precision(z, missing, weights, inverse)
+    expected = expected_precision(z[frequent], missing[frequent], weights[frequent], inverse)
+    assert np.allclose(found, expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize(("n_frequent", "enough"), [(90, False), (120, True)])
+def test_few_rows_are_not_taken_for_all(monkeypatch, n_frequent, enough):
+    """Fewer than 20 for each column, and fewer than half of the rows."""
+    z, missing, _ = example(n_rows=400, share=0.0)
+    missing[n_frequent:] = np.arange(400 - n_frequent)[:, None] % 16 >> np.arange(5) & 1
+    missing[n_frequent:, 4] = True
     monkeypatch.setattr(missing_relations, "MAX_SOLVED", 5**3)
-    assert expected_correlations(z, every, np.ones(300), np.linalg.inv) is None
+    found = expected_precision(np.where(missing, 0.0, z), missing, np.ones(400), inverse)
+    assert (found is not None) == enough
+
+
+def test_a_row_is_not_far_because_its_cells_are_missing():
+    """Many columns and patterns: the matrices of a few of them alone can be inverted."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 40)) @ rng.normal(size=(40, 40))
+    X[:900][rng.random((900, 40)) < 0.1] = np.nan
+    complete = ~np.isnan(X).any(axis=1)
+    detector = RelationsDetector()
+    scores = detector.score(X, detector.prepare(X, np.random.default_rng(0)))
+    farthest = np.argsort(-scores)[:100]
+    # As many as among all rows.
+    assert abs(complete[farthest].mean() - complete.mean()) < 0.05
 
 
 def test_constant_and_empty_columns_have_no_relation():

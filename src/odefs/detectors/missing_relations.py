@@ -18,8 +18,16 @@ from odefs.kernels.chunking import row_blocks
 MAX_SOLVED = 2**22
 """Cells, times columns, of the matrices that are inverted in each step.
 
-One matrix for each pattern of missing cells: 4,000 patterns of 10 columns, four of 100. Rows with
-further patterns, those with the most missing cells, do not take part.
+One matrix for each pattern of missing cells: 4,000 patterns of 10 columns, four of 100. The most
+frequent ones are taken, of these the ones with the fewest missing cells. Rows with further patterns
+do not take part.
+"""
+
+ROWS_PER_COLUMN = 20
+"""So much weight for each column is enough, or half of that of all rows.
+
+Of fewer rows the relations are noise: a row would be far from all others because its pattern of
+missing cells is rare.
 """
 
 MAX_GATHERED = 2**22
@@ -32,32 +40,34 @@ Each leaves about the share of missing cells of what is still missing of a relat
 """
 
 
-def expected_correlations(
+def expected_precision(
     z: np.ndarray,
     missing: np.ndarray,
     weights: np.ndarray,
-    inverse: Callable[[np.ndarray], np.ndarray],
+    inverse: Callable[[np.ndarray, float], np.ndarray],
 ) -> np.ndarray | None:
-    """Correlations of standardised columns, or ``None`` if too few rows take part.
+    """``P`` of standardised columns, or ``None`` if too few rows take part.
 
     Parameters
     ----------
     z : ndarray of shape (n_rows, n_columns)
         0 where a cell is missing.
     inverse : callable
-        ``P`` of correlations.
+        ``P`` of correlations and of the weight of the rows that they were computed from.
     """
-    n_columns = z.shape[1]
-    patterns, pattern_of = np.unique(missing, axis=0, return_inverse=True)
+    n_columns, weight_of_all = z.shape[1], float(weights.sum())
+    patterns, pattern_of, counts = np.unique(
+        missing, axis=0, return_inverse=True, return_counts=True
+    )
     most = max(1, MAX_SOLVED // n_columns**3)
-    chosen = np.argsort(patterns.sum(axis=1), kind="stable")[:most]
+    chosen = np.lexsort((patterns.sum(axis=1), -counts))[:most]
     place = np.full(len(patterns), -1)
     place[chosen] = np.arange(chosen.size)
     place_of = place[pattern_of.ravel()]
     takes_part = place_of >= 0
     z, weights, place_of = z[takes_part], weights[takes_part], place_of[takes_part]
     total = float(weights.sum())
-    if total < 2 * n_columns:
+    if total < max(2 * n_columns, min(ROWS_PER_COLUMN * n_columns, weight_of_all / 2)):
         return None
     holes = patterns[chosen]
     has_holes = np.flatnonzero(holes[place_of].any(axis=1))
@@ -67,14 +77,14 @@ def expected_correlations(
     observed, own, own_weights = z[has_holes], place_of[has_holes], weights[has_holes] / total
     found = as_correlations(fixed + (observed * own_weights[:, None]).T @ observed)
     for _ in range(N_STEPS if has_holes.size else 0):
-        precision = inverse(found)
+        precision = inverse(found, total)
         left = _inverse_blocks(precision, holes)
         pull, filled = observed @ precision, observed.copy()
         for part in row_blocks(len(filled), max(1, MAX_GATHERED // n_columns**2)):
             filled[part] -= np.einsum("rij,rj->ri", left[own[part]], pull[part])
         moments = fixed + (filled * own_weights[:, None]).T @ filled
         found = as_correlations(moments + np.einsum("p,pij->ij", weight_of, left))
-    return found
+    return inverse(found, total)
 
 
 def as_correlations(moments: np.ndarray) -> np.ndarray:

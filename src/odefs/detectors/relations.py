@@ -24,7 +24,7 @@ from typing import ClassVar
 import numpy as np
 
 from odefs.detectors.base import Detector, row_sums
-from odefs.detectors.missing_relations import expected_correlations
+from odefs.detectors.missing_relations import expected_precision
 from odefs.kernels.chunking import row_blocks
 from odefs.system.threads import one_blas_thread
 
@@ -181,17 +181,18 @@ def fit_relations(
     std = np.maximum(std, least_std)
     if n_rows < FEWEST_ROWS:
         return RelationsState(mean, std, np.eye(n_columns))
-    share = float(np.clip((n_columns / n_rows) ** 2, SMALLEST_SHRINKAGE, 1.0))
 
-    def inverse(correlations: np.ndarray) -> np.ndarray:
+    def inverse(correlations: np.ndarray, n_rows: float) -> np.ndarray:
+        share = float(np.clip((n_columns / n_rows) ** 2, SMALLEST_SHRINKAGE, 1.0))
         shrunk = correlations * (1 - share)
         shrunk[np.diag_indices(n_columns)] = 1.0  # Also for constant columns.
         return np.linalg.inv(shrunk)
 
-    found = None if seen.all() else expected_correlations(z, ~seen, weights, inverse)
-    # In wide tables nearly every row may have missing cells: they count as means there.
-    correlations = (z * weights[:, None]).T @ z / n_rows if found is None else found
-    return RelationsState(mean, std, inverse(correlations))
+    precision = None if seen.all() else expected_precision(z, ~seen, weights, inverse)
+    if precision is None:
+        # In wide tables nearly every row may have missing cells: they count as means there.
+        precision = inverse((z * weights[:, None]).T @ z / n_rows, n_rows)
+    return RelationsState(mean, std, precision)
 
 
 def explained_shares(state: RelationsState, n_rows: int) -> np.ndarray:
