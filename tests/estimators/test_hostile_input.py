@@ -110,6 +110,15 @@ def test_missing_values_are_refused_unless_asked_for(make):
     assert make(missing="ignore").__sklearn_tags__().input_tags.allow_nan
 
 
+@pytest.mark.parametrize(("cell", "answer"), [(np.nan, "missing='ignore'"), (np.inf, "infinity")])
+def test_missing_and_infinite_cells_of_categories_are_refused(cell, answer):
+    """Scikit-learn returns categories of numbers as objects, and does not check these."""
+    frame = pd.DataFrame(BASE, columns=list("abcde"))
+    frame["a"] = pd.Categorical(np.r_[cell, np.arange(59.0) % 3])
+    with pytest.raises(ValueError, match=answer):
+        ODEFS().fit(frame)
+
+
 def test_missing_values_are_ignored_on_request(make):
     X = np.tile(BASE, (4, 1))
     X[17] = 9

@@ -90,8 +90,12 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
                 )
                 # Again: a list has no type before the conversion.
                 require_no_dates(found)
-                # Categorical and polars text columns are returned as objects.
-                return found.astype(np.float64) if found.dtype == object else found
+                if found.dtype != object:
+                    return found
+                # Categorical and polars text columns, whose cells have not been checked.
+                return check_array(
+                    found.astype(np.float64), ensure_all_finite=finite, input_name="X"
+                )
         except (TypeError, ValueError) as error:
             if is_missing_error(error):
                 # scikit-learn's message starts with other estimators.
