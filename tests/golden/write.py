@@ -34,6 +34,8 @@ def models():
         "tails": ODEFS(detector=TailsDetector(n_references=32), **small),
         "bare": LeSiNN(n_subsets=4, subset_size=4, random_state=0),
         "baseline": RandFS(n_estimators=3, n_subsets=4, subset_size=4, random_state=0),
+        "companions": ODEFS(n_subsets=4, subset_size=4, **small),
+        "relations-missing": ODEFS(detector="relations", missing="ignore", **small),
     }
 
 
@@ -103,6 +105,9 @@ def main():
         write_table()
     for name, model in models().items():
         rows = X.copy()
+        if name == "companions":  # Columns that determine each other, and two of few values.
+            rows[:, 1] += rows[:, 0]
+            rows[:, 3:] = (rows[:, 3:] > 1.0).round()
         if getattr(model, "missing", "") == "ignore":
             rows[rng.random(rows.shape) < 0.1] = np.nan
         if (FOLDER / f"v{VERSION}-{name}.odefs").exists():
