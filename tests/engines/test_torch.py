@@ -205,7 +205,7 @@ def test_rows_are_told_apart_beside_far_ones(far):
 
 
 def test_two_valued_columns_beside_a_far_one():
-    """Rounding beside the far value is larger than a step of the other columns."""
+    """Rounding beside the extreme value is larger than a step of the other columns."""
     X = (np.random.default_rng(0).random((500, 8)) < 0.3).astype(np.float64)
     X[:, 7] *= 999_999_999
     here, there = both(X, "torch:cpu", contamination=0.05, scaling="none")

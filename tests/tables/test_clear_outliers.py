@@ -13,7 +13,7 @@ from odefs.report import build_report
 from odefs.report.light_table import render_light
 from odefs.tables import messages
 from odefs.tables.checks.record import ValueCheck
-from odefs.tables.flagging import flag_rows, with_far_values
+from odefs.tables.flagging import flag_rows, with_extreme_values
 from odefs.tables.notes import FlagConvention
 
 
@@ -45,7 +45,7 @@ def test_the_convention_tells_one_far_row_from_the_highest_score(far):
 
 
 def wide_frame(wind):
-    """Several columns with long tails, so that the score of one far value is close to the next."""
+    """Columns with long tails, so that the score of one extreme value is close to the next."""
     rng = np.random.default_rng(0)
     values = rng.lognormal(size=(2000, 6))
     values[:, 0] = rng.normal(size=2000)
@@ -59,10 +59,10 @@ def test_a_flagged_row_with_a_far_value_is_clear_whatever_its_score(wind):
     plain = flag_rows(scores, 2.05, FlagConvention("auto", expected=1.0, n_rows=1000))
     assert plain.convention.clear is None
     far = ValueCheck("extreme_value", "x0", 1, rows=(999,))
-    clear = with_far_values(plain, [far]).convention
+    clear = with_extreme_values(plain, [far]).convention
     assert (clear.clear, clear.margin) == (1, None)
     for other in (replace(far, rows=(3,)), replace(far, kind="spelling")):
-        assert with_far_values(plain, [other]).convention == plain.convention
+        assert with_extreme_values(plain, [other]).convention == plain.convention
 
     found = odefs.detect(wide_frame(wind), random_state=0)
     checks = [check for check in found.checks if check.kind == "extreme_value"]

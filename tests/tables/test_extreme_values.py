@@ -12,7 +12,7 @@ from odefs.tables.table import table_of
 
 
 def far_values(cells):
-    """Return the rows of far values by column."""
+    """Return the rows of extreme values by column."""
     table, encoder = table_of(pl.DataFrame(cells)), ColumnEncoder()
     learn_encoder(encoder, table, table.names, 0)
     checks = find_checks(table, encoder, table.names)

@@ -222,7 +222,7 @@ def test_a_folder_becomes_a_folder(frame, saved, tmp_path):
     assert out["key"].to_list() == frame["key"].to_list()
     np.testing.assert_allclose(out["score"].to_numpy(), found.scores, rtol=1e-6)
     assert np.array_equal(out["outlier"].to_numpy(), found.is_outlier)
-    # Finished ones are skipped, missing ones made anew.
+    # Finished ones are skipped, missing ones are written again.
     before = (tmp_path / "out" / "part-0.parquet").stat().st_mtime_ns
     (tmp_path / "out" / "part-2.parquet").unlink()
     done = run("score", path, "in", "-o", "out", cwd=tmp_path)

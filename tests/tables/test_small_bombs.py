@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="peaks and limits are those of Linux"
 )
 
-MOST = 500 * 10**6
+MAX_PEAK = 500 * 10**6
 KIND = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -493,7 +493,7 @@ def write_bomb(path):
 def test_the_command_stays_within_500_megabytes(name, in_parts, tmp_path):
     write_bomb(tmp_path / name)
     done = measured("detect", name, "--no-report", "--quiet", cwd=tmp_path, ODEFS_IN_PARTS=in_parts)
-    assert done.peak < MOST, done
+    assert done.peak < MAX_PEAK, done
     assert done.returncode == 1, done
     assert done.stderr.startswith("odefs: ")
     assert len(messages(done)) == 1

@@ -6,7 +6,7 @@ import numpy as np
 
 from odefs.answers.memory import MAX_SHIFT, AnswerMemory
 
-MOST = 3
+MAX_RESEMBLANCES = 3
 """Answered rows that are kept for each row: those with the largest amounts."""
 
 
@@ -35,7 +35,7 @@ class Resemblance:
 @dataclass(frozen=True, eq=False)
 class AnswerParts:
     """``total`` is what all answers add to each score, ``direction`` the part of it that comes from
-    the direction of known outliers; the other arrays have ``MOST`` columns.
+    the direction of known outliers; the other arrays have ``MAX_RESEMBLANCES`` columns.
     """
 
     total: np.ndarray
@@ -79,7 +79,7 @@ def answer_parts(memory: AnswerMemory, X: np.ndarray, scores: np.ndarray) -> Ans
     of_row = parts.sum(axis=1)
     per_part = np.divide(of_answers, of_row, out=np.zeros_like(total), where=of_row > 0)
     amounts = parts * per_part[:, None]
-    order = np.argsort(-parts, axis=1, kind="stable")[:, :MOST]
+    order = np.argsort(-parts, axis=1, kind="stable")[:, :MAX_RESEMBLANCES]
     return AnswerParts(
         total,
         # Shifts add up in the exponent, so that the parts do not: the direction gets what remains.

@@ -35,7 +35,7 @@ from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.groups import group_columns, require_group_columns, unknown_note
 from odefs.tables.encoder.learning import SAMPLE_ROWS, learn_encoder
 from odefs.tables.encoder.missing import Lost
-from odefs.tables.flagging import flag_rows, model_convention, with_far_values
+from odefs.tables.flagging import flag_rows, model_convention, with_extreme_values
 from odefs.tables.hold_rows import EncodedRows, hold_rows
 from odefs.tables.messages import no_columns
 from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
@@ -107,7 +107,7 @@ def detect_table(
     rule = model_convention(model)
     flagging = flag_rows(found.scores, -model.offset_, rule, contamination, threshold, flag)
     shown = [check for check in to_check if not check.concerns(frozenset(hide))]
-    flagging = with_far_values(flagging, shown)
+    flagging = with_extreme_values(flagging, shown)
     detection = hold_rows(
         table,
         model,

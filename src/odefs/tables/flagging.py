@@ -101,7 +101,7 @@ def _with_clear_outliers(scores: np.ndarray, flagging: Flagging) -> Flagging:
     return replace(flagging, convention=replace(rule, clear=clear, margin=margin))
 
 
-def with_far_values(flagging: Flagging, checks: Iterable[ValueCheck]) -> Flagging:
+def with_extreme_values(flagging: Flagging, checks: Iterable[ValueCheck]) -> Flagging:
     """Count flagged rows with a value far from all others as clear outliers, if no score is far.
 
     A score grows slowly with the distance of one value among many columns, so that such a row may

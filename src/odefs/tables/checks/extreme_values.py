@@ -18,15 +18,15 @@ from odefs.tables.checks.record import Suspect
 DEVIATIONS, LOG_DEVIATIONS = 7.0, 6.0
 """Least distance from the median; on a logarithmic scale large distances are small."""
 REACH = 2.0
-"""Distance of a far value, relative to the furthest other value on its side of the median."""
+"""Distance of an extreme value, relative to the furthest other value on its side of the median."""
 LOW_REACH = 3.0
 """The same for low values on a logarithmic scale, on which values near zero are far out."""
 FEW_VALUES, REACH_OF_FEW = 10, 5.0
-"""Columns with few distinct values are grades or small counts; a far value must stand out more."""
+"""Columns with few distinct values are grades or small counts: a value must stand out more."""
 SKEW, HEAVY = 1.3, 4.5
 """Ratio of the upper to the lower tail, and of the middle 98 % to the middle half (normal: 3.4)."""
 GAP = 30.0
-"""Least ratio of the distances of a far value and the next one, if the next ones lie close."""
+"""Least ratio of the distances of an extreme value and the next one, if the next ones lie close."""
 WIDE_GAP = 1000.0
 """The same in the heaviest tail, that of a Cauchy distribution; few columns have it by chance."""
 NEXT_VALUES, FEWEST_NEXT = 20, 5
@@ -56,7 +56,7 @@ Transform = Callable[[np.ndarray], np.ndarray]
 def extreme_suspects(
     facts: NumberFacts, named: Collection[float], low: float = -np.inf, high: float = np.inf
 ) -> list[Suspect]:
-    """Return far values, without values ``named`` by other checks, or below or above bounds."""
+    """Return extreme values, without values ``named`` by other checks, or below or above bounds."""
     rest, lowest, highest = (
         values[(values >= low) & (values <= high)]
         for values in (facts.typical(named), _lowest(facts, named, low), facts.highest(named))
@@ -196,7 +196,7 @@ def _far(ends: np.ndarray, others: np.ndarray, reach: float, least: float, most:
 def _far_alone(values: np.ndarray) -> tuple[int, int]:
     """Return how many of the lowest and of the highest values are far: one of them, or none.
 
-    In a small table, a single far value makes a normal distribution look heavy-tailed. It is far if
+    In a small table, one extreme value makes a normal distribution look heavy-tailed. It is far if
     the others, in ascending order, have about the shape of a normal distribution.
     """
     (middle,) = quantiles(values, 0.5)
