@@ -1,4 +1,4 @@
-"""Column scaling: from the units of the user's columns to comparable ones.
+"""Column scaling: columns get comparable units, and noise columns shrink within their range.
 
 The paper does not describe its scaling; min-max to [0, 1] reproduces its bare-detector column on
 every dataset. ``"rootstd"`` lies half-way between min-max and z-scores; ``"damped"`` additionally
@@ -220,8 +220,10 @@ class Scaling:
         tails = None if self.tails is None else self.tails.shrunk(by)
         return replace(self, width=self.width * by, tails=tails)
 
-    def damped(self, columns: np.ndarray, share: float, ranges: ColumnRanges) -> "Scaling":
-        """Return the same scaling with some columns shrunk to ``share`` of their size.
+    def shrunk_within_range(
+        self, columns: np.ndarray, share: float, ranges: ColumnRanges
+    ) -> "Scaling":
+        """Return the same scaling with noise columns shrunk to ``share`` of their size.
 
         Only within the range of the training rows: beyond it, a value counts in full, and only
         extreme values are drawn in.

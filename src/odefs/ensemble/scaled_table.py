@@ -112,7 +112,7 @@ def scale_table(
                 engine.map,
                 engine.take(outliers, scaling),
             )
-            scaling = scaling.damped(noise, DAMPING, ranges)
+            scaling = scaling.shrunk_within_range(noise, DAMPING, ranges)
     # Last, when the units are known: the origin must be near the rows to keep digits of expanded
     # squares (odefs.kernels.distances). References are a random sample of the rows.
     scaling = scaling.centred(engine.take(references, scaling))
