@@ -282,26 +282,30 @@ def _related(
         for view in views
     ]
 
-    def correlate(start: int) -> np.ndarray:
-        """Sum of squares and maximum of the correlations of some columns.
+    def correlate(task: tuple[int, int]) -> np.ndarray:
+        """Sum of squares and maximum of the correlations of some columns in their ``own`` view.
 
-        Shape ``(2, 2, 2, n_block)`` for statistic, own view, others' view.
+        Shape ``(2, 2, n_block)`` for statistic, others' view.
         """
+        own, start = task
         block = slice(start, min(start + COLUMNS_PER_BLOCK, n_columns))
         itself = np.arange(n_columns)[block, None] == partners
         scale = _scale_of_products(seen[:, block], seen[:, partners])
-        out = np.empty((2, 2, 2, block.stop - start))
-        for own in range(2):
-            for other in range(2):
-                # Correlations: the columns are standardised, and missing cells are 0.
-                found = views[own][:, block].T @ others[other]
-                found /= scale
-                found[itself] = 0
-                out[0, own, other] = np.einsum("ij,ij->i", found, found)
-                out[1, own, other] = np.abs(found).max(axis=1)
+        out = np.empty((2, 2, block.stop - start))
+        for other in range(2):
+            # Correlations: the columns are standardised, and missing cells are 0.
+            found = views[own][:, block].T @ others[other]
+            found /= scale
+            found[itself] = 0
+            out[0, other] = np.einsum("ij,ij->i", found, found)
+            out[1, other] = np.abs(found).max(axis=1)
         return out
 
-    sums, largest = np.concatenate(run(correlate, range(0, n_columns, COLUMNS_PER_BLOCK)), axis=-1)
+    # Views are tasks of their own, since most tables have one block of columns only.
+    starts = range(0, n_columns, COLUMNS_PER_BLOCK)
+    found = run(correlate, [(own, start) for own in range(2) for start in starts])
+    halves = found[: len(starts)], found[len(starts) :]
+    sums, largest = np.stack([np.concatenate(half, axis=-1) for half in halves], axis=1)
     related, clearly = np.zeros((2, n_columns), dtype=bool)
     for other in range(2):
         n_others = max(1, int(vary[other][partners].sum()))
