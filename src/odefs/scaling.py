@@ -8,7 +8,6 @@ float64; scaled values are clipped to +-1e6, so that a new row far outside the t
 finite in float32.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -425,10 +424,21 @@ def _spread(sample: np.ndarray) -> np.ndarray:
 
 
 def _quantiles(sample: np.ndarray) -> np.ndarray:
-    """The 5, 25, 50, 75 and 95 % quantiles of each column, of observed cells."""
-    shares = (0.05, 0.25, 0.5, 0.75, 0.95)
-    if not np.isnan(sample).any():
-        return np.asarray(np.quantile(sample, shares, axis=0))
-    with np.errstate(invalid="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # A column may have no observed cell.
-        return np.asarray(np.nanquantile(sample, shares, axis=0))
+    """The 5, 25, 50, 75 and 95 % quantiles of each column, of observed cells.
+
+    They are those of ``np.nanquantile``, to the bit. NumPy sorts several times as fast as it
+    partitions, and goes through columns with missing cells one by one.
+    """
+    shares = np.array([0.05, 0.25, 0.5, 0.75, 0.95])[:, None]
+    ordered = np.array(sample.T, order="C")
+    ordered.sort(axis=1)  # Missing cells come last.
+    last = np.maximum(np.count_nonzero(~np.isnan(ordered), axis=1) - 1, 0)
+    place = shares * last
+    below = np.floor(place).astype(np.intp)
+    columns = np.arange(len(ordered))
+    low, high = ordered[columns, below], ordered[columns, np.minimum(below + 1, last)]
+    part = place - below
+    with np.errstate(over="ignore", invalid="ignore"):
+        step = high - low
+        # From the nearer end, so that rounding keeps the quantiles in order.
+        return np.where(part < 0.5, low + step * part, high - step * (1 - part))

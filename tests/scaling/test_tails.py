@@ -1,5 +1,6 @@
 """Far values are drawn in by "robust"; values beyond the range of a noise column count in full."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import odefs
 from odefs import ODEFS, LeSiNN
 from odefs.scaling import (
     TAIL_SIGMAS,
+    _quantiles,
     column_ranges,
     draw_in_tails,
     fit_scaling,
@@ -140,3 +142,22 @@ def test_an_empty_column_beside_noise(among_noise):
         model = ODEFS(scaling=scaling, missing="ignore", random_state=0).fit(X)
         assert model.noise_columns_.size
         assert np.isfinite(model.outlier_scores_).all()
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 7, 200])
+def test_quantiles_are_those_of_numpy(n_rows):
+    """To the bit, with ties, missing cells, columns without any, and values that overflow."""
+    rng = np.random.default_rng(n_rows)
+    X = np.column_stack(
+        [
+            rng.normal(size=n_rows),
+            rng.integers(0, 3, n_rows),
+            np.where(rng.random(n_rows) < 0.4, np.nan, rng.lognormal(0, 3, n_rows)),
+            np.full(n_rows, np.nan),
+            rng.choice([-1.7e308, 1.7e308], n_rows),
+        ]
+    )
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = np.nanquantile(X, [0.05, 0.25, 0.5, 0.75, 0.95], axis=0)
+    np.testing.assert_array_equal(_quantiles(X), expected)
