@@ -14,7 +14,7 @@ from benchmarks.rare_classes.labelled import Labelled
 from odefs.ensemble import companions
 from odefs.experiments.accuracy.value_frequencies import BASELINES, table_codes
 from odefs.experiments.run import evaluate
-from odefs.tables.frames import columns_of
+from odefs.tables.frames.convert import columns_of
 
 ALWAYS, NEVER = (-2.0, -1.0), (2.0, 3.0)
 RELATED = {

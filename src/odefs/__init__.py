@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from odefs.review import Review as Review
     from odefs.tables.checks.record import ValueCheck as ValueCheck
     from odefs.tables.encoder.transformer import TableEncoder as TableEncoder
-    from odefs.tables.pipeline_files import load as load
-    from odefs.tables.pipeline_files import save as save
+    from odefs.tables.model_files.pipelines import load as load
+    from odefs.tables.model_files.pipelines import save as save
     from odefs.tables.pipelines.explain import explain as explain
-    from odefs.tables.score_batches import score_batches as score_batches
+    from odefs.tables.scoring.batches import score_batches as score_batches
     from odefs.versions import show_versions as show_versions
 
 _HOMES = {
@@ -58,9 +58,9 @@ _HOMES = {
     "detect": "odefs.detection",
     "explain": "odefs.tables.pipelines.explain",
     "export_onnx": "odefs.compat.onnx",
-    "load": "odefs.tables.pipeline_files",
-    "save": "odefs.tables.pipeline_files",
-    "score_batches": "odefs.tables.score_batches",
+    "load": "odefs.tables.model_files.pipelines",
+    "save": "odefs.tables.model_files.pipelines",
+    "score_batches": "odefs.tables.scoring.batches",
     "show_versions": "odefs.versions",
 }
 

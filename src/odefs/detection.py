@@ -24,21 +24,21 @@ from odefs.report.outlier_groups import row_kinds
 from odefs.review import Review
 from odefs.tables.answers.apply import with_answers
 from odefs.tables.detect import detect_table
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import (
+from odefs.tables.encoder.groups import group_columns
+from odefs.tables.encoder.transformer import TableEncoder
+from odefs.tables.flagging import require_one_rule
+from odefs.tables.model_files.tables import save_detection
+from odefs.tables.readers.error_messages import names_arguments
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.displayed_rows import (
     name_rows,
     numbered_checks,
     row_labels,
     shown_names,
     table_index,
 )
-from odefs.tables.encoder.groups import group_columns
-from odefs.tables.encoder.transformer import TableEncoder
-from odefs.tables.flagging import require_one_rule
-from odefs.tables.model_files import save_detection
-from odefs.tables.readers.error_messages import names_arguments
-from odefs.tables.result_rows import rows_of_results
-from odefs.tables.row_checks import RowChecks
+from odefs.tables.results.named_rows import rows_of_results
+from odefs.tables.results.row_checks import RowChecks
 from odefs.tables.table import Table, table_of
 from odefs.tables.writers.columns import reason_cells
 

@@ -12,8 +12,8 @@ from locations import ROOT
 from odefs.cli.commands.score import command as score
 from odefs.datasets.transactions import transactions_path
 from odefs.exceptions import ModelFileError
-from odefs.tables import model_files
-from odefs.tables.model_files import load_table_model, save_table_model
+from odefs.tables.model_files import tables as model_files
+from odefs.tables.model_files.tables import load_table_model, save_table_model
 from odefs.tables.notes import Provenance
 
 TABLE = transactions_path()

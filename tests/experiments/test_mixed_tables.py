@@ -17,7 +17,7 @@ from odefs.experiments import accuracy_page, grid, sources
 from odefs.experiments.accuracy import plan, run
 from odefs.experiments.accuracy import value_frequencies as counts
 from odefs.experiments.run import evaluate
-from odefs.tables.frames import columns_of
+from odefs.tables.frames.convert import columns_of
 
 TITLE = "## Tables with categories"
 NAMES = ("mixed/monks_0_12.csv", "mixed/nursery.csv")

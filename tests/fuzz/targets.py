@@ -19,7 +19,7 @@ import odefs
 from odefs.detection import detect
 from odefs.exceptions import ModelFileError, TableError
 from odefs.tables.detect import score_table
-from odefs.tables.model_files import load_table_model
+from odefs.tables.model_files.tables import load_table_model
 from odefs.tables.readers.open import open_table
 from odefs.tables.table import table_of
 

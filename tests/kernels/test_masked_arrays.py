@@ -12,7 +12,7 @@ import odefs
 from odefs import ODEFS, LeSiNN, ODEFSSelector, TableEncoder
 from odefs.baselines import CINFO, DisFS, RandFS, RegFS
 from odefs.engines.row_blocks import RowBlocks, unmasked
-from odefs.tables.frames import columns_of
+from odefs.tables.frames.convert import columns_of
 
 HIDDEN = 1e6
 """What masked cells hide, and what would outweigh all others if it were seen."""

@@ -12,8 +12,8 @@ from odefs.cli.terminal.screen import Screen, show_reading
 from odefs.datasets.transactions import transactions_path
 from odefs.report import notebook
 from odefs.tables.detect import score_table
-from odefs.tables.detection import READING_LINES
-from odefs.tables.model_files import load_table_model
+from odefs.tables.model_files.tables import load_table_model
+from odefs.tables.results.detection import READING_LINES
 from odefs.tables.table import table_of
 from pages import Texts
 

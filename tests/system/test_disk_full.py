@@ -91,9 +91,9 @@ import sys, warnings
 from pathlib import Path
 import numpy as np, polars as pl
 import odefs
-from odefs.tables.score_batches import BatchScorer
-from odefs.tables.model_files import load_table_model
-from odefs.tables.score_folder import score_partitions
+from odefs.tables.scoring.batches import BatchScorer
+from odefs.tables.model_files.tables import load_table_model
+from odefs.tables.scoring.folder import score_partitions
 from odefs.tables.writers.files import WRITABLE, write_table
 
 warnings.simplefilter("ignore")

@@ -18,9 +18,9 @@ from odefs import LeSiNN, load
 from odefs.datasets.transactions import transactions_path
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import atomic_write, delete_leftovers
-from odefs.tables.model_files import load_table_model
-from odefs.tables.score_batches import BatchScorer
-from odefs.tables.score_folder import score_partitions
+from odefs.tables.model_files.tables import load_table_model
+from odefs.tables.scoring.batches import BatchScorer
+from odefs.tables.scoring.folder import score_partitions
 
 pytestmark = [
     pytest.mark.slow,

@@ -12,9 +12,9 @@ from sklearn.exceptions import NotFittedError
 
 import odefs
 from odefs.exceptions import TableError
-from odefs.tables import frames
 from odefs.tables.encoder import encode
 from odefs.tables.encoder.transformer import TableEncoder
+from odefs.tables.frames import convert as frames
 from odefs.tables.notes import Exclusion, Note
 
 

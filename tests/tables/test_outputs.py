@@ -12,7 +12,7 @@ import pytest
 import odefs
 from odefs.cli.terminal.screen import Screen, show_detection
 from odefs.report.collect import _without_choice
-from odefs.tables.model_files import load_table_model
+from odefs.tables.model_files.tables import load_table_model
 from odefs.tables.readers.open import open_table
 from odefs.tables.table import table_of
 from odefs.tables.writers.columns import result_batches

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import odefs
 from odefs.inspection.explanation import Reason
 from odefs.tables import messages
-from odefs.tables.columns import Column
+from odefs.tables.frames.columns import Column
 from odefs.tables.reasons import find as reasons
 from odefs.tables.reasons import similar_rows
 from odefs.tables.reasons.similar_rows import LIKE_IT, MAX_DISTANCE, SimilarRows, nearest

@@ -10,9 +10,9 @@ from sklearn.pipeline import make_pipeline
 import odefs
 from odefs.datasets.transactions import transactions_path
 from odefs.exceptions import TableError
-from odefs.tables.displayed_rows import shown_names
 from odefs.tables.messages.reasons import kind
 from odefs.tables.messages.values import HIDDEN
+from odefs.tables.results.displayed_rows import shown_names
 
 NAMES = ["score", "rank", "percentile", "agreement", "outlier", "kind", "reasons", "checks"]
 

@@ -15,8 +15,8 @@ from odefs.exceptions import TableError
 from odefs.system.tempfiles import FileArray
 from odefs.tables import drift
 from odefs.tables import table as tables
-from odefs.tables.arrow_columns import floats_of
 from odefs.tables.detect import score_table
+from odefs.tables.frames.arrow import floats_of
 from odefs.tables.messages import sampled
 from odefs.tables.table import ParquetTable, table_of
 

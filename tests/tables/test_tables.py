@@ -21,8 +21,8 @@ from odefs import ODEFS, LeSiNN, TableEncoder
 from odefs._known_options import no_column
 from odefs.exceptions import TableError
 from odefs.tables.encoder.encode import RARE
-from odefs.tables.frames import columns_of
-from odefs.tables.model_files import load_table_model
+from odefs.tables.frames.convert import columns_of
+from odefs.tables.model_files.tables import load_table_model
 from odefs.tables.notes import Note
 
 N = 60

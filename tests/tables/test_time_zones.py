@@ -11,9 +11,9 @@ import pytest
 
 import odefs
 from command import odefs as run
-from odefs.tables.frames import columns_of
+from odefs.tables.frames.convert import columns_of
+from odefs.tables.frames.time_zones import zone_of_texts, zone_of_type
 from odefs.tables.messages.values import span, value
-from odefs.tables.time_zones import zone_of_texts, zone_of_type
 
 ROWS, ODD = 200, 7
 SHOWN, IN_UTC = "2039-05-05 00:30", "2039-05-04 22:30"

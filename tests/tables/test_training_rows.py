@@ -11,7 +11,7 @@ import odefs
 from odefs.exceptions import ModelFileError
 from odefs.tables import messages
 from odefs.tables.detect import score_table
-from odefs.tables.model_files import load_table_model
+from odefs.tables.model_files.tables import load_table_model
 from odefs.tables.reasons import training_rows
 from odefs.tables.reasons.training_rows import get_training, put_training, training_rows_of
 from odefs.tables.reasons.value_positions import ValuePositions

@@ -189,7 +189,7 @@ def first_lines(table: "Table", checks: "Sequence[ValueCheck]") -> dict[int, int
     """The line of the first row of each check; empty for files without lines."""
     import numpy as np
 
-    from odefs.tables.frames import column_cells
+    from odefs.tables.frames.convert import column_cells
 
     rows = sorted({check.rows[0] for check in checks if check.rows})
     line = table.line_column

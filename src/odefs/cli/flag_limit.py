@@ -13,7 +13,7 @@ from odefs.cli.terminal.messages import say_limit
 
 if TYPE_CHECKING:
     from odefs.cli.scoring import Scored
-    from odefs.tables.model_files import TableModel
+    from odefs.tables.model_files.tables import TableModel
 
 TOO_MANY = 3
 """Exit code if more rows are flagged than allowed."""

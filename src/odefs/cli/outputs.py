@@ -16,8 +16,8 @@ from odefs.cli import options
 from odefs.cli.sheets import safe_name, sheet_title
 
 if TYPE_CHECKING:
-    from odefs.tables.detection import TableDetection
     from odefs.tables.notes import Note
+    from odefs.tables.results.detection import TableDetection
     from odefs.tables.table import Table
 
 PAGES = (".html", ".htm", ".md", ".json")
@@ -143,7 +143,7 @@ def write_outputs(
 ) -> tuple["Note", ...]:
     """Write the requested files; return notes on what the file of scores could not represent."""
     from odefs.report.outlier_groups import row_kinds
-    from odefs.tables.model_files import save_detection
+    from odefs.tables.model_files.tables import save_detection
     from odefs.tables.writers.columns import check_columns, result_batches
     from odefs.tables.writers.excel import is_sheet
     from odefs.tables.writers.files import is_spreadsheet, write_table

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     import numpy as np
 
     from odefs.models.odefs import ODEFSModel
-    from odefs.tables.detection import TableDetection
     from odefs.tables.notes import Provenance
     from odefs.tables.readers.open import Reading
     from odefs.tables.readers.sources.locate import LocalTable
+    from odefs.tables.results.detection import TableDetection
     from odefs.tables.table import Table
 
 
@@ -234,7 +234,7 @@ def labels_of(table: "Table", name: str) -> "np.ndarray":
     import numpy as np
 
     from odefs.engines.out_of_core import Folder
-    from odefs.tables.frames import column_cells
+    from odefs.tables.frames.convert import column_cells
 
     table.require_columns([name])
     shape = (table.n_rows,)

@@ -11,12 +11,12 @@ from odefs.cli.sheets import SheetRun, of_sheet
 
 if TYPE_CHECKING:
     from odefs.inspection.conformal import Reference
-    from odefs.tables.detection import TableDetection
     from odefs.tables.drift import ColumnDrift
-    from odefs.tables.model_files import TableModel
+    from odefs.tables.model_files.tables import TableModel
     from odefs.tables.readers.open import Reading
     from odefs.tables.readers.options import ReadOptions
     from odefs.tables.readers.sources.locate import LocalTable
+    from odefs.tables.results.detection import TableDetection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Scored:
 def open_table_model(path: Path) -> "TableModel":
     """Load a model of a table; raise ModelFileError if there is none."""
     from odefs.exceptions import ModelFileError
-    from odefs.tables.model_files import load_table_model
+    from odefs.tables.model_files.tables import load_table_model
 
     if not path.is_file():
         raise ModelFileError(f"{path}: there is no such model file.")

@@ -127,7 +127,7 @@ def open_frame(name: str) -> tuple[Any, np.ndarray]:
     import narwhals as nw
 
     from odefs.exceptions import TableError
-    from odefs.tables.frames import column_cells
+    from odefs.tables.frames.convert import column_cells
     from odefs.tables.readers.open import open_table
 
     given, _, label = name.partition(":")

@@ -18,7 +18,7 @@ from odefs.plots.base import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from odefs.tables.detection import TableDetection
+    from odefs.tables.results.detection import TableDetection
 
 COLUMNS = 15
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
     from matplotlib.transforms import BboxBase
 
-    from odefs.tables.detection import TableDetection
+    from odefs.tables.results.detection import TableDetection
 
 LABELLED = 5
 FONT_SIZE = 8

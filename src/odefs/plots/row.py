@@ -21,15 +21,15 @@ from odefs.plots.base import (
     short,
     short_names,
 )
-from odefs.tables.displayed_rows import shown_names
 from odefs.tables.messages.values import HIDDEN, MISSING, first_of
+from odefs.tables.results.displayed_rows import shown_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from odefs.inspection.explanation import Explanation
     from odefs.models.base import OutlierModel
-    from odefs.tables.detection import TableDetection
+    from odefs.tables.results.detection import TableDetection
 
 
 COLUMNS = 10

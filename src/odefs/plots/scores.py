@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from odefs.models.base import OutlierModel
-    from odefs.tables.detection import TableDetection
+    from odefs.tables.results.detection import TableDetection
 
 BINS = 60
 

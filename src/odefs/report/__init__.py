@@ -15,7 +15,7 @@ SCHEMA_VERSION = 2
 
 if TYPE_CHECKING:
     from odefs.report.report import Report
-    from odefs.tables.detection import TableDetection
+    from odefs.tables.results.detection import TableDetection
 
 
 def build_report(detection: "TableDetection", with_page: bool = True) -> "Report":

@@ -27,8 +27,10 @@ from odefs.report.pca_map import collect_map
 from odefs.report.rows import collect_rows, foremost_rows
 from odefs.report.scores import collect_scores, mean_agreement, plain
 from odefs.tables.answers.lines import key_name
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import (
+from odefs.tables.messages.reasons import RowRecord
+from odefs.tables.notes import as_plain
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.displayed_rows import (
     Extent,
     extent_of,
     shown_checks,
@@ -36,8 +38,6 @@ from odefs.tables.displayed_rows import (
     shown_names,
     shown_notes,
 )
-from odefs.tables.messages.reasons import RowRecord
-from odefs.tables.notes import as_plain
 
 CHOICES = "--threshold", "--contamination", "--flag"
 """Command line options that another threshold replaces."""

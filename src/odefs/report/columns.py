@@ -12,11 +12,11 @@ from typing import Any, TypedDict
 import numpy as np
 
 from odefs.report.rows import cell
-from odefs.tables.columns import Column
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import Extent
 from odefs.tables.encoder.text_formats import unit_of
+from odefs.tables.frames.columns import Column
 from odefs.tables.messages.reasons import Cell, RowRecord
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.displayed_rows import Extent
 
 SHOWN_COLUMNS = 60
 SAMPLE_ROWS = 20_000

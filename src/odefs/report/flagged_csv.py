@@ -12,11 +12,11 @@ from odefs.report.rows import row_checks
 from odefs.report.scores import plain
 from odefs.tables import messages
 from odefs.tables.answers.lines import csv_line
-from odefs.tables.columns import Columns
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import Extent, plain_cell, shown_id
-from odefs.tables.frames import column_cells
+from odefs.tables.frames.columns import Columns
+from odefs.tables.frames.convert import column_cells
 from odefs.tables.messages.reasons import KindRecord, RowRecord
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.displayed_rows import Extent, plain_cell, shown_id
 from odefs.tables.table import HeldTable
 from odefs.tables.writers.columns import RESULT_NAMES
 

@@ -5,9 +5,9 @@ from html import escape
 from urllib.parse import unquote
 
 from odefs.report.rows import cell
-from odefs.tables.detection import READING_LINES, TableDetection
-from odefs.tables.displayed_rows import reading_lines, shown_checks, shown_names
 from odefs.tables.messages import count, flagged, reason_texts, score
+from odefs.tables.results.detection import READING_LINES, TableDetection
+from odefs.tables.results.displayed_rows import reading_lines, shown_checks, shown_names
 
 ROWS = 10
 CHECKS = 3

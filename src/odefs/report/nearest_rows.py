@@ -13,8 +13,8 @@ import numpy as np
 from odefs.report.columns import collect_values, sample_rows
 from odefs.report.scores import plain
 from odefs.system.threads import one_blas_thread
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import Extent
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.displayed_rows import Extent
 
 MAX_CANDIDATES, MIN_CANDIDATES = 20_000, 1_000
 """Ordinary rows that are searched; of larger tables a random sample."""

@@ -17,8 +17,6 @@ import numpy as np
 
 from odefs.inspection.explanation import Reason
 from odefs.report.rows import collect_rows, foremost_rows, reason_record
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import extent_of, shown_names
 from odefs.tables.messages.reasons import (
     Cell,
     KindRecord,
@@ -28,6 +26,8 @@ from odefs.tables.messages.reasons import (
     TraitRecord,
     kind,
 )
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.displayed_rows import extent_of, shown_names
 from odefs.tables.writers.columns import KindNames
 
 MAX_KINDS = 8

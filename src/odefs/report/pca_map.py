@@ -14,8 +14,8 @@ from odefs.report.columns import sample_rows
 from odefs.report.rows import foremost_rows
 from odefs.report.scores import plain
 from odefs.system.threads import one_blas_thread
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import Extent, extent_of, shown_names
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.displayed_rows import Extent, extent_of, shown_names
 
 ORDINARY_ROWS = 2_000
 FLAGGED_ROWS = 1_000

@@ -7,10 +7,10 @@ import numpy as np
 
 from odefs.inspection.explanation import Reason
 from odefs.report.scores import plain
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import Extent
 from odefs.tables.messages.reasons import Cell, ReasonRecord, RowRecord
-from odefs.tables.row_checks import RowChecks
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.displayed_rows import Extent
+from odefs.tables.results.row_checks import RowChecks
 
 MAX_ROWS, MIN_ROWS = 500, 50
 MAX_CANDIDATES = 20_000

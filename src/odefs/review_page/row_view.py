@@ -10,11 +10,11 @@ from odefs.report.columns import collect_distributions, collect_importances, col
 from odefs.report.page_data import cells_data, column_data
 from odefs.report.rows import cell, collect_rows
 from odefs.tables import messages
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import plain_cell, shown_names
-from odefs.tables.frames import column_cells
+from odefs.tables.frames.convert import column_cells
 from odefs.tables.messages.reasons import RowRecord
 from odefs.tables.messages.review import row_score
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.displayed_rows import plain_cell, shown_names
 from odefs.tables.table import Table
 
 SHOWN_COLUMNS = 40

@@ -1,8 +1,8 @@
 """Outlier detection and scoring of tables of any size, from files or data frames.
 
 A table in memory is encoded into one matrix. A larger one is encoded batch by batch and fitted in
-passes over a file, and the detection holds some of its rows (:mod:`odefs.tables.displayed_rows`).
-Scores are bit-for-bit the same.
+passes over a file, and the detection holds some of its rows
+(:mod:`odefs.tables.results.displayed_rows`). Scores are bit-for-bit the same.
 """
 
 import math
@@ -26,9 +26,6 @@ from odefs.models.odefs import ODEFSMethod
 from odefs.models.select_engine import judge_rows
 from odefs.system.tempfiles import temporary_folder
 from odefs.tables.checks import find_checks
-from odefs.tables.columns import Columns
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import with_names
 from odefs.tables.drift import ColumnDrift, DriftCounts
 from odefs.tables.encoder.encode import ENCODED
 from odefs.tables.encoder.encoder import ColumnEncoder
@@ -36,10 +33,13 @@ from odefs.tables.encoder.groups import group_columns, require_group_columns, un
 from odefs.tables.encoder.learning import SAMPLE_ROWS, learn_encoder
 from odefs.tables.encoder.missing import Lost
 from odefs.tables.flagging import flag_rows, model_convention, with_extreme_values
-from odefs.tables.hold_rows import EncodedRows, hold_rows
+from odefs.tables.frames.columns import Columns
 from odefs.tables.messages import no_columns
 from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
 from odefs.tables.reasons.training_rows import TrainingRows, get_training
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.displayed_rows import with_names
+from odefs.tables.results.hold_rows import EncodedRows, hold_rows
 from odefs.tables.table import Table
 
 BLOCK_BYTES = 2**24

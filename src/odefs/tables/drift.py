@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odefs.tables.columns import DURATION, Column
 from odefs.tables.encoder.distribution import counts_below
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.text_formats import unit_of
+from odefs.tables.frames.columns import DURATION, Column
 
 NOTABLE = 0.05
 """Change in the share of missing cells that is worth reporting."""

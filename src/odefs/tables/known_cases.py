@@ -12,7 +12,7 @@ from odefs.engines.out_of_core import Folder
 from odefs.exceptions import TableError
 from odefs.kernels.row_reductions import order_statistic, row_chunks
 from odefs.tables.encoder.text_formats import is_missing_word
-from odefs.tables.frames import column_cells
+from odefs.tables.frames.convert import column_cells
 from odefs.tables.notes import Note
 from odefs.tables.table import Table
 

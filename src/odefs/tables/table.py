@@ -21,8 +21,8 @@ from odefs.engines.other_arrays import local_table
 from odefs.engines.row_blocks import rows_at_once
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import error_number
-from odefs.tables.columns import Column, Columns
-from odefs.tables.frames import checked_frame, columns_of, frame_names
+from odefs.tables.frames.columns import Column, Columns
+from odefs.tables.frames.convert import checked_frame, columns_of, frame_names
 from odefs.tables.readers.columnar.common_types import as_schema, common_schema
 from odefs.tables.readers.error_messages import unreadable
 

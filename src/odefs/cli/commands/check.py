@@ -167,7 +167,7 @@ def _checked(run: CheckRun, scored: "Scored", allowed: float | None) -> "Checked
         first_lines,
         value_findings,
     )
-    from odefs.tables.displayed_rows import shown_drift
+    from odefs.tables.results.displayed_rows import shown_drift
 
     found, table, rules = scored.found, scored.read.table, run.rules
     checks = _value_checks(scored)
@@ -194,7 +194,7 @@ def _checked(run: CheckRun, scored: "Scored", allowed: float | None) -> "Checked
 def _value_checks(scored: "Scored") -> "Sequence[ValueCheck]":
     """Values of the table that are probably wrong, as they are shown."""
     from odefs.tables.checks import find_checks
-    from odefs.tables.displayed_rows import shown_checks, with_names
+    from odefs.tables.results.displayed_rows import shown_checks, with_names
 
     found, table, encoder = scored.found, scored.read.table, scored.model.encoder
     # As for detect, all columns of the training table: ids are left out of the model, but may be

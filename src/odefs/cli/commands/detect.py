@@ -27,9 +27,9 @@ from odefs.cli.terminal.progress import progress
 if TYPE_CHECKING:
     from odefs.models.odefs import ODEFSModel
     from odefs.tables.answers.file import Answer
-    from odefs.tables.detection import TableDetection
     from odefs.tables.readers.open import Reading
     from odefs.tables.readers.sources.locate import LocalTable
+    from odefs.tables.results.detection import TableDetection
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from odefs.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     from odefs.inspection.explanation import Reason
-    from odefs.tables.detection import TableDetection
+    from odefs.tables.results.detection import TableDetection
 
 MAX_DIGITS = 4000
 """Longest text read as an integer: Python refuses to parse more than 4,300 digits."""
@@ -83,7 +83,7 @@ def _rows(text: str, found: "TableDetection") -> list[int]:
 
     Entries are ids if rows are shown with their ids, otherwise row numbers.
     """
-    from odefs.tables.displayed_rows import shown_id, shown_names
+    from odefs.tables.results.displayed_rows import shown_id, shown_names
 
     parts = [part.strip() for part in text.split(",")]
     by_id = shown_id(found) is not None
@@ -148,7 +148,7 @@ def _integer(text: str) -> int:
 
 
 def _explained(found: "TableDetection", rows: list[int]) -> list[dict[str, object]]:
-    from odefs.tables.displayed_rows import shown_names, shown_reason
+    from odefs.tables.results.displayed_rows import shown_names, shown_reason
 
     _, names = shown_names(found)
     return [

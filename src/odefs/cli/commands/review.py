@@ -21,9 +21,9 @@ from odefs.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     from odefs.review_page.session import ReviewSession
-    from odefs.tables.detection import TableDetection
     from odefs.tables.readers.open import Reading
     from odefs.tables.readers.sources.locate import LocalTable
+    from odefs.tables.results.detection import TableDetection
 
 ANSWERS_SUFFIX = ".answers.csv"
 NOT_OF_DETECT = ("--port", "--model", "--answers")

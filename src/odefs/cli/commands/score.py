@@ -30,7 +30,7 @@ from odefs.cli.terminal.messages import document_text, say_warning, write_docume
 from odefs.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from odefs.tables.score_folder import Progress
+    from odefs.tables.scoring.folder import Progress
 
 SINGLE_TABLE = (
     *("sheet", "skip_rows", "header_row", "cell_range", "delimiter", "no_header", "table", "query"),
@@ -102,8 +102,8 @@ def _score(run: ScoreRun) -> SheetResult:
     from odefs.cli.sources import table_and_folder
     from odefs.cli.terminal.screen import Screen, show_detection, show_drift, show_files
     from odefs.report import build_report
-    from odefs.tables.displayed_rows import shown_drift
     from odefs.tables.drift import as_plain
+    from odefs.tables.results.displayed_rows import shown_drift
 
     writing, display, threshold = run.writing, run.display, run.flagging.threshold
     targets = choose_targets(
@@ -177,8 +177,8 @@ def _score_folder(run: ScoreRun, output: str) -> None:
     from odefs.exceptions import UnreadableColumnWarning
     from odefs.tables.messages import outputs_without_input
     from odefs.tables.readers.inputs import fingerprint
-    from odefs.tables.score_batches import BatchScorer
-    from odefs.tables.score_folder import score_partitions
+    from odefs.tables.scoring.batches import BatchScorer
+    from odefs.tables.scoring.folder import score_partitions
 
     _require_folder_options(run.writing.reasons)
     quiet, threshold = run.display.quiet, run.flagging.threshold

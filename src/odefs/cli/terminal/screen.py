@@ -17,14 +17,14 @@ from odefs.cli.terminal.text_table import Column, table_lines, wrap
 from odefs.kernels.row_reductions import median
 from odefs.report.rows import foremost_rows
 from odefs.tables import messages
-from odefs.tables.displayed_rows import reading_lines, shown_checks, shown_names
 from odefs.tables.messages import percent, reason_details, reason_text, without_controls
+from odefs.tables.results.displayed_rows import reading_lines, shown_checks, shown_names
 
 if TYPE_CHECKING:
     from odefs.cli.outputs import Targets
     from odefs.tables.checks import ValueCheck
-    from odefs.tables.detection import TableDetection
     from odefs.tables.drift import ColumnDrift
+    from odefs.tables.results.detection import TableDetection
 
 SHOWN_FALLBACKS = ("off_device",)
 """Other fallbacks concern the training, and are listed in the report."""

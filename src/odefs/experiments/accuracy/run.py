@@ -21,7 +21,7 @@ from odefs.experiments.accuracy.value_frequencies import BASELINES, matrix_codes
 from odefs.experiments.grid import Job, Record, latest_records, run_grid
 from odefs.experiments.run import evaluate, run_job
 from odefs.experiments.sources import Source, content_of, is_here, is_table, open_frame, split_name
-from odefs.tables.frames import columns_of
+from odefs.tables.frames.convert import columns_of
 
 RECORDS = "accuracy.jsonl"
 

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from odefs.tables.columns import Column
+from odefs.tables.frames.columns import Column
 
 N_BINS = 10
 MAX_PAIR_VALUES = 500

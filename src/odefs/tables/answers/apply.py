@@ -14,10 +14,10 @@ from odefs.exceptions import TableError
 from odefs.models.base import OutlierModel
 from odefs.review import Review
 from odefs.tables.detect import encoded_rows, judge
-from odefs.tables.detection import TableDetection
 from odefs.tables.flagging import Flagging, flag_rows
-from odefs.tables.hold_rows import hold_rows
 from odefs.tables.notes import Note
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.hold_rows import hold_rows
 from odefs.tables.table import Table
 
 SAME_SCORE = 1e-4

@@ -21,10 +21,10 @@ from odefs.tables.answers.lines import (
     own_name,
     read_lines,
 )
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import plain_cell, shown_id
 from odefs.tables.encoder.text_formats import is_missing_word
-from odefs.tables.frames import column_cells
+from odefs.tables.frames.convert import column_cells
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.displayed_rows import plain_cell, shown_id
 from odefs.tables.table import Table
 from odefs.tables.writers.files import replacing
 
@@ -68,7 +68,7 @@ def answered(answers: Sequence[Answer]) -> tuple[list[int], list[bool | None]]:
 def table_fingerprint(source: Mapping[str, object], table: Table) -> str:
     """Return 16 hex digits of the file's sha256, or of the shape and names of a table without one.
 
-    ``source`` is that of a :class:`~odefs.tables.detection.TableDetection`.
+    ``source`` is that of a :class:`~odefs.tables.results.detection.TableDetection`.
     """
     digest = source.get("sha256")
     if not isinstance(digest, str):

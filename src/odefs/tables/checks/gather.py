@@ -14,9 +14,9 @@ import numpy as np
 
 from odefs._progress import report_progress
 from odefs.tables.checks.ids import IdTally, text_hashes
-from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import IDENTIFIER_NAME, as_category
+from odefs.tables.frames.columns import Column, Columns
 from odefs.tables.table import Table
 
 SAMPLE_ROWS, MIN_SAMPLE_ROWS = 20_000, 1_000

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from odefs.tables.columns import LARGE, Column
 from odefs.tables.encoder.text_formats import is_missing_word
+from odefs.tables.frames.columns import LARGE, Column
 
 MAX_WORDS = 32
 """Frequent texts that may stand for missing ids or be labels, and do not count as repeats."""

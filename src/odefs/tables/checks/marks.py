@@ -11,7 +11,7 @@ import numpy as np
 
 from odefs.tables.checks.record import Cell, ValueCheck
 from odefs.tables.checks.rows import as_checked, matches, quoted_cells
-from odefs.tables.columns import Columns
+from odefs.tables.frames.columns import Columns
 
 
 @dataclass(frozen=True, eq=False)

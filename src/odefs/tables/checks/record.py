@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from odefs.tables.columns import Kind
+from odefs.tables.frames.columns import Kind
 from odefs.tables.notes import Note
 
 CheckKind = Literal[

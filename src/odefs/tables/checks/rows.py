@@ -8,8 +8,8 @@ import numpy as np
 from odefs.tables.checks.facts import NumberFacts
 from odefs.tables.checks.gather import Gathered, cell_hashes, dates_as_text
 from odefs.tables.checks.record import Cell, CopiedRows, Suspect, ValueCheck
-from odefs.tables.columns import LARGE, Column, Columns
 from odefs.tables.encoder.missing import without_words
+from odefs.tables.frames.columns import LARGE, Column, Columns
 from odefs.tables.table import Table
 
 ROWS_KEPT = 1_000

@@ -13,7 +13,7 @@ import numpy as np
 from odefs.kernels.chunking import row_blocks
 from odefs.scaling import TAIL_SIGMAS
 from odefs.system.threads import available_threads, share_tasks
-from odefs.tables.columns import SECONDS_PER_DAY, Column, Kind
+from odefs.tables.frames.columns import SECONDS_PER_DAY, Column, Kind
 
 RARE = "(rare)"
 MISSING = "(missing)"

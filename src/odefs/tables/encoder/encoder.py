@@ -22,7 +22,6 @@ from odefs._known_options import lacks_columns, no_column
 from odefs.exceptions import TableError, warn
 from odefs.models.constraints import Parameters
 from odefs.system.threads import available_threads, run_tasks
-from odefs.tables.columns import Columns
 from odefs.tables.encoder.encode import encoded, usual_cells
 from odefs.tables.encoder.group_statistics import with_groups
 from odefs.tables.encoder.groups import (
@@ -36,6 +35,7 @@ from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import Overrides, Role, apply_style, assign_role, guessed_format
 from odefs.tables.encoder.state import EncoderState, read_state, write_state
 from odefs.tables.encoder.statistics import equal_where_nominal, learn_spec
+from odefs.tables.frames.columns import Columns
 from odefs.tables.messages import unseen_categories
 from odefs.tables.notes import Note
 

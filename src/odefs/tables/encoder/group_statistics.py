@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 
 from odefs.scaling import middle_and_sigma
-from odefs.tables.columns import Column
 from odefs.tables.encoder.encode import ColumnSpec, value_places, within_group
 from odefs.tables.encoder.statistics import NORMAL_RANGE, Centre, ColumnSummary, centre_of
+from odefs.tables.frames.columns import Column
 
 FEW_VALUES = 10
 """Up to so many distinct values, mean and standard deviation are used: medians would jump."""

@@ -14,9 +14,9 @@ import numpy as np
 
 from odefs._known_options import no_column
 from odefs.exceptions import TableError
-from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import as_category
+from odefs.tables.frames.columns import Column, Columns
 from odefs.tables.notes import Note
 
 MAX_GROUPS = 1000

@@ -16,13 +16,13 @@ import numpy as np
 
 from odefs._progress import report_progress
 from odefs.engines.row_blocks import rows_at_once
-from odefs.tables.columns import LARGE, Column, Columns
 from odefs.tables.encoder.distinct_values import DistinctValues
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import FREE_TEXT_SHARE, IDENTIFIER_NAME, IDENTIFIER_SHARE
 from odefs.tables.encoder.statistics import Centre, ColumnSummary, equal_where_nominal, spec_of
+from odefs.tables.frames.columns import LARGE, Column, Columns
 from odefs.tables.notes import Exclusion
 from odefs.tables.table import Table
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from odefs.exceptions import TableError
-from odefs.tables.columns import LARGE, Column, Kind
 from odefs.tables.encoder.text_formats import is_missing_value, is_missing_word
+from odefs.tables.frames.columns import LARGE, Column, Kind
 from odefs.tables.messages import KIND_NAMES
 
 MAX_UNREADABLE_SHARE = 0.5

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from odefs.exceptions import TableError
-from odefs.tables.columns import LARGE, Column, Kind
 from odefs.tables.encoder.missing import MAX_UNREADABLE_SHARE, without_codes, without_words
 from odefs.tables.encoder.text_formats import (
     PLAIN,
@@ -28,6 +27,7 @@ from odefs.tables.encoder.text_formats import (
     recognise,
 )
 from odefs.tables.encoder.time_names import known_times, number_name, time_names
+from odefs.tables.frames.columns import LARGE, Column, Kind
 from odefs.tables.messages import KIND_NAMES
 from odefs.tables.notes import COMPACT_DATES, Exclusion, ExclusionKind, Note
 

@@ -18,10 +18,10 @@ from odefs.persist.header_values import (
     require,
     to_plain,
 )
-from odefs.tables.columns import Kind
 from odefs.tables.encoder.encode import MAX_ENCODED, ColumnSpec
 from odefs.tables.encoder.groups import Groups
 from odefs.tables.encoder.text_formats import format_named
+from odefs.tables.frames.columns import Kind
 from odefs.tables.notes import Exclusion, ExclusionKind
 
 NAMES = ("number", "category", "drop", "keep", "by")

@@ -23,9 +23,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from odefs.scaling import middle_and_sigma
-from odefs.tables.columns import SECONDS_PER_DAY, Column, Kind
 from odefs.tables.encoder.distribution import counts_below, cut_points
 from odefs.tables.encoder.encode import ColumnSpec, drawn_in
+from odefs.tables.frames.columns import SECONDS_PER_DAY, Column, Kind
 
 NORMAL_RANGE = 7.0
 """Range of some thousand values of a normal column, in standard deviations."""

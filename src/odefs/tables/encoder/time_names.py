@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from odefs.tables.columns import SECONDS_PER_DAY
 from odefs.tables.encoder.text_formats import PLAIN
+from odefs.tables.frames.columns import SECONDS_PER_DAY
 
 EPOCH = datetime(1970, 1, 1)
 DATE, STAMP, CLOCK = "date", "date and time", "time of day"

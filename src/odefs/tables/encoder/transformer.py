@@ -8,10 +8,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from odefs.exceptions import TableError
 from odefs.models.fallbacks import whole
-from odefs.tables.columns import Columns
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import Lost
-from odefs.tables.frames import columns_of
+from odefs.tables.frames.columns import Columns
+from odefs.tables.frames.convert import columns_of
 
 
 class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):

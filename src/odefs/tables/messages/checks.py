@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from odefs.tables.columns import DURATION
+from odefs.tables.frames.columns import DURATION
 from odefs.tables.messages.values import (
     count,
     duration,

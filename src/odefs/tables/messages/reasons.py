@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
-from odefs.tables.columns import SECONDS_PER_DAY
+from odefs.tables.frames.columns import SECONDS_PER_DAY
 from odefs.tables.messages.values import (
     HIDDEN,
     MISSING,

@@ -8,9 +8,9 @@ from contextlib import suppress
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from odefs.tables.columns import DURATION, SECONDS_PER_DAY
+from odefs.tables.frames.columns import DURATION, SECONDS_PER_DAY
+from odefs.tables.frames.time_zones import zone_named
 from odefs.tables.readers.names import readable
-from odefs.tables.time_zones import zone_named
 
 MISSING = "missing"
 HIDDEN = "(hidden)"

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from odefs.tables.frames import frame_names
+from odefs.tables.frames.convert import frame_names
 from odefs.tables.pipelines.probe_columns import (
     MixedColumnsError,
     Rows,

@@ -14,11 +14,11 @@ from odefs.engines.other_arrays import local_table
 from odefs.engines.row_blocks import unmasked
 from odefs.inspection.explanation import Explanation
 from odefs.inspection.result_frame import library_of
-from odefs.tables.displayed_rows import plain_cell
-from odefs.tables.frames import column_cells, frame_names
+from odefs.tables.frames.convert import column_cells, frame_names
 from odefs.tables.pipelines.column_origins import UntraceableStepError, is_skipped, origins_of
 from odefs.tables.pipelines.probe_columns import sample_rows
 from odefs.tables.reasons.contributions import by_column
+from odefs.tables.results.displayed_rows import plain_cell
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import narwhals as nw
 import numpy as np
 
-from odefs.tables.frames import frame_names
+from odefs.tables.frames.convert import frame_names
 
 MAX_ROWS = 64
 SHIFT = datetime.timedelta(days=400, hours=5, minutes=7, seconds=9)

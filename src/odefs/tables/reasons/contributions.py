@@ -7,9 +7,9 @@ import numpy as np
 
 from odefs.inspection.explanation import Explanation
 from odefs.models.base import OutlierModel
-from odefs.tables.columns import Columns
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.frames.columns import Columns
 from odefs.tables.messages.values import duration, value
 
 

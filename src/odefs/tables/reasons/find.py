@@ -12,9 +12,9 @@ from typing import Any, Self
 import numpy as np
 
 from odefs.inspection.explanation import Reason, top_columns
-from odefs.tables.columns import Columns
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.text_formats import unit_of
+from odefs.tables.frames.columns import Columns
 from odefs.tables.reasons.similar_rows import SimilarRows, Usual
 from odefs.tables.reasons.training_rows import TrainingRows
 from odefs.tables.reasons.value_positions import GroupPeers, PeersByGroup, Position, ValuePositions

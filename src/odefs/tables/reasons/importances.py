@@ -8,7 +8,7 @@ import numpy as np
 
 from odefs.inspection.contributions import mean_shares
 from odefs.inspection.explanation import Explanation
-from odefs.tables.columns import Columns
+from odefs.tables.frames.columns import Columns
 from odefs.tables.reasons.find import ReasonFinder
 
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from odefs.kernels.stable_products import slab_layout
-from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.frames.columns import Column, Columns
 
 ORDINARY_SAMPLE = 2000
 LIKE_IT = 50

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from odefs.persist.header_values import Arrays, as_list, as_object, need, need_count, require
-from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.encode import RARE, ColumnSpec
+from odefs.tables.frames.columns import Column, Columns
 from odefs.tables.reasons.value_positions import ColumnValues, Position, kept_places
 
 MAX_NUMBERS, MAX_SAMPLE = 257, 256

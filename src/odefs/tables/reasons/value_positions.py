@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from odefs.tables.columns import Column, Columns, Kind
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.frames.columns import Column, Columns, Kind
 
 MIN_GROUP_ROWS = 5
 """In a smaller group nothing is usual: its values are mostly those of the row itself."""

@@ -15,13 +15,13 @@ from odefs.ensemble.score_percentiles import percentiles
 from odefs.inspection.explanation import Reason
 from odefs.kernels.row_reductions import fill_ranks
 from odefs.tables import messages
-from odefs.tables.arrow_columns import cells_of, is_text
 from odefs.tables.checks.record import ValueCheck
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import plain_cell, shown_checks, shown_id
-from odefs.tables.frames import columns_of
+from odefs.tables.frames.arrow import cells_of, is_text
+from odefs.tables.frames.convert import columns_of
 from odefs.tables.messages import check_cell
-from odefs.tables.row_checks import RowChecks
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.displayed_rows import plain_cell, shown_checks, shown_id
+from odefs.tables.results.row_checks import RowChecks
 from odefs.tables.table import Table
 
 if TYPE_CHECKING:

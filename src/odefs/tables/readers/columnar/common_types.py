@@ -14,7 +14,7 @@ import numpy as np
 
 from odefs.engines.parquet import require_same_columns
 from odefs.exceptions import TableError
-from odefs.tables.arrow_columns import floats_of
+from odefs.tables.frames.arrow import floats_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

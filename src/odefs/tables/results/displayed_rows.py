@@ -20,13 +20,13 @@ from odefs.tables import messages
 from odefs.tables.checks.record import ValueCheck
 from odefs.tables.checks.rows import rows_of
 from odefs.tables.drift import ColumnDrift
-from odefs.tables.frames import column_cells
+from odefs.tables.frames.convert import column_cells
 from odefs.tables.notes import Note
 from odefs.tables.readers.error_messages import named_as_arguments
 from odefs.tables.table import HeldTable, Table
 
 if TYPE_CHECKING:
-    from odefs.tables.detection import TableDetection
+    from odefs.tables.results.detection import TableDetection
 
 NOTES_ON_VALUES = ("text_format", "unreadable_cells", "leading_zeros")
 """Notes that say how the values of a column are used, and nothing if it is left out."""

@@ -14,7 +14,7 @@ from odefs.engines.other_arrays import local_table
 from odefs.engines.row_blocks import unmasked
 from odefs.exceptions import TableError
 from odefs.system.threads import available_threads, share_tasks
-from odefs.tables.arrow_columns import (
+from odefs.tables.frames.arrow import (
     arrow_of,
     cells_of,
     decoded,
@@ -23,9 +23,9 @@ from odefs.tables.arrow_columns import (
     seconds_of,
     seconds_since,
 )
-from odefs.tables.columns import LARGE, SECONDS_PER_DAY, Column, Columns
+from odefs.tables.frames.columns import LARGE, SECONDS_PER_DAY, Column, Columns
+from odefs.tables.frames.time_zones import zone_of_type
 from odefs.tables.readers.names import nameless
-from odefs.tables.time_zones import zone_of_type
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,7 +18,7 @@ from odefs.engines.parquet import no_parquet, parquet_in
 from odefs.engines.row_blocks import rows_at_once
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import delete_leftovers
-from odefs.tables.score_batches import BatchScorer, check_ids, score_batches
+from odefs.tables.scoring.batches import BatchScorer, check_ids, score_batches
 from odefs.tables.writers.files import replacing
 
 if TYPE_CHECKING:

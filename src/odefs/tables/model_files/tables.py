@@ -11,8 +11,6 @@ from odefs.kernels.row_reductions import counts_above
 from odefs.models.base import OutlierModel
 from odefs.models.files import Loaded, read_model, refused, save_model
 from odefs.persist.header_values import need, need_number, require
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import extent_of
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.notes import Provenance
 from odefs.tables.reasons.training_rows import (
@@ -21,6 +19,8 @@ from odefs.tables.reasons.training_rows import (
     put_training,
     training_rows_of,
 )
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.displayed_rows import extent_of
 
 
 @dataclass(frozen=True, eq=False)

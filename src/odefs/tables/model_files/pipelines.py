@@ -12,10 +12,15 @@ from odefs.models.base import OutlierModel
 from odefs.models.files import read_model, save_model
 from odefs.review.files import is_review
 from odefs.review.review import resume
-from odefs.tables.detection import TableDetection
 from odefs.tables.encoder.transformer import TableEncoder
-from odefs.tables.model_files import save_detection, save_table_model, shares_above, table_model
+from odefs.tables.model_files.tables import (
+    save_detection,
+    save_table_model,
+    shares_above,
+    table_model,
+)
 from odefs.tables.notes import Provenance
+from odefs.tables.results.detection import TableDetection
 
 
 def save(model: TableDetection | Pipeline | OutlierModel, path: str | os.PathLike[str]) -> None:

@@ -40,7 +40,7 @@ class Column:
     exact: "Column | None" = None
     """The same cells as categories with all digits, if some integers exceed float64."""
     zone: str = ""
-    """Time zone in which times are displayed (:mod:`odefs.tables.time_zones`)."""
+    """Time zone in which times are displayed (:mod:`odefs.tables.frames.time_zones`)."""
     is_duration: bool = False
     """Whether the numbers are seconds of durations."""
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from odefs.ensemble.model import RowScores
 from odefs.kernels.row_reductions import row_chunks
-from odefs.tables.columns import Columns
-from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import Extent, name_rows, table_index
 from odefs.tables.encoder.encode import ENCODED
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.flagging import Flagging
+from odefs.tables.frames.columns import Columns
 from odefs.tables.notes import Note, Provenance
+from odefs.tables.results.detection import TableDetection
+from odefs.tables.results.displayed_rows import Extent, name_rows, table_index
 from odefs.tables.table import Table
 
 TOP_ROWS, DRAWN_ROWS, FLAGGED_ROWS = 20_000, 20_000, 1_000

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from odefs.tables.columns import SECONDS_PER_DAY
+from odefs.tables.frames.columns import SECONDS_PER_DAY
 
 if TYPE_CHECKING:
     import narwhals as nw

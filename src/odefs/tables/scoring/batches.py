@@ -20,7 +20,7 @@ from odefs.exceptions import TableError, UnreadableColumnWarning, warn
 from odefs.models.select_engine import judge_matrix
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import is_mostly_unreadable
-from odefs.tables.frames import columns_of
+from odefs.tables.frames.convert import columns_of
 from odefs.tables.messages import unreadable_column
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def batch_scorer(model: object) -> BatchScorer:
     from sklearn.pipeline import Pipeline
     from sklearn.utils.validation import check_is_fitted
 
-    from odefs.tables.pipeline_files import load
+    from odefs.tables.model_files.pipelines import load
 
     found = load(model) if isinstance(model, str | os.PathLike) else model
     if not isinstance(found, Pipeline):

@@ -11,12 +11,12 @@ from odefs.tables import messages
 from odefs.tables.checks.find import dates_in_numbers
 from odefs.tables.checks.marks import Marks, columns_to_read, find_marks
 from odefs.tables.checks.record import ValueCheck
-from odefs.tables.columns import Columns
-from odefs.tables.frames import columns_of
+from odefs.tables.frames.columns import Columns
+from odefs.tables.frames.convert import columns_of
 from odefs.tables.table import HeldTable, Table
 
 if TYPE_CHECKING:
-    from odefs.tables.detection import TableDetection
+    from odefs.tables.results.detection import TableDetection
 
 RowName = Callable[[int], object]
 """Names a row, given by its number from 0, in texts about copies of it."""

@@ -7,8 +7,8 @@ from typing import cast
 import numpy as np
 
 from odefs._row_selection import frame_index
-from odefs.tables.displayed_rows import Hiding, shown_names
-from odefs.tables.frames import column_cells, frame_names
+from odefs.tables.frames.convert import column_cells, frame_names
+from odefs.tables.results.displayed_rows import Hiding, shown_names
 
 CLOSE = 1e-6
 """Relative difference of scores that were written with fewer digits."""

@@ -1,0 +1,1 @@
+"""Data frames and arrays as columns: numbers, booleans, times and categories."""

@@ -1,0 +1,1 @@
+"""Model files that also hold the encoder of a table, and those of pipelines."""
