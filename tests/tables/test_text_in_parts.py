@@ -520,8 +520,8 @@ def test_the_command_and_its_model_take_tables_without_a_header(tmp_path):
     )
     assert (here.returncode, there.returncode) == (0, 0), here.stderr + there.stderr
     assert "larger than memory" in there.stdout
-    assert (tmp_path / "here.csv").read_text().splitlines()[18].endswith("column 2 = 90")
     a, b = (pl.read_csv(tmp_path / name) for name in ("here.csv", "there.csv"))
+    assert a["reasons"][17] == "column 2 = 90"
     assert a["line"].to_list() == b["line"].to_list() == list(range(1, 301))
     assert a["reasons"].to_list() == b["reasons"].to_list()
     for model, file in (
