@@ -5,6 +5,7 @@ import pytest
 from sklearn.metrics import roc_auc_score as auc
 
 from odefs import ODEFS
+from odefs.ensemble.discrete_weights import DiscreteWeights
 from odefs.ensemble.trust import (
     CONTRAST_GAIN,
     STABILITY,
@@ -76,6 +77,35 @@ def test_a_tail_counts_as_far_as_other_rows_confirm_it():
     assert high.confirmed_by(3.0).share == high.share == 1
     assert high.confirmed_by(1.0).share == 0
     assert not measured_trust(3.0, 1.0, 3.0).rests_on_tail, "contrast speaks for the subsets too"
+
+
+def test_columns_of_two_values_raise_no_tail_and_one_of_them_no_trust():
+    def shares(on_all, on_one):
+        weights = DiscreteWeights(on_all, on_one)
+        return (
+            measured_trust(1.0, 0.0, 3.0, weights=weights).share,
+            measured_trust(3.0, 1.0, 1.0, weights=weights).share,
+        )
+
+    assert shares(0.0, 0.0) == (1, 1)
+    assert shares(1.0, 0.1) == (0, 1), "the tail is that of rare values"
+    assert shares(0.5, 0.1) == (0.5, 1)
+    assert shares(0.9, 0.9) == (0, 0), "one column makes up the score"
+    known = measured_trust(3.0, 1.0, 1.0, known_gain=1.0, weights=DiscreteWeights(1.0, 1.0))
+    assert known.share == 1, "known outliers show that the column matters"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_rare_value_of_one_column_is_not_the_whole_score(seed):
+    """Holidays among rented bikes by the hour: they were the only reason of all flags."""
+    rng = np.random.default_rng(seed)
+    holiday = rng.random(4000) < 0.03
+    temperature = rng.normal(size=4000)
+    felt = temperature + 0.5 * rng.normal(size=4000)
+    times = [rng.integers(0, m, 4000) for m in (24, 365, 7, 12)]
+    model = ODEFS(random_state=0).fit(np.column_stack([holiday, *times, temperature, felt]))
+    assert model.trust_ == 0
+    assert model.is_outlier_[holiday].mean() < 0.1
 
 
 def test_a_given_trust_is_taken():

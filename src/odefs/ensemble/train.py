@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from odefs.ensemble.component import unweighted_component
+from odefs.ensemble.discrete_weights import discrete_weights
 from odefs.ensemble.held_out import gain_on_unseen, tail_on_unseen
 from odefs.ensemble.model import Component
 from odefs.ensemble.next_round import next_candidates
@@ -162,7 +163,11 @@ def _trust(
     chance = trainer.engine.map(at_random, range(len(subsets)))
     gain = contrast_gain(pilot.few_scores(subsets), pilot.few_scores(chance))
     tail = tail_gain(scores.mean(axis=0), view.scores[pilot.few])
-    return measured_trust(gain, view.stability, tail, known_gain)
+    trust = measured_trust(gain, view.stability, tail, known_gain)
+    if trust.share == 0:
+        return trust
+    weights = discrete_weights(components_of(trained[:FIRST_COMPONENTS]), pilot.X)
+    return measured_trust(gain, view.stability, tail, known_gain, weights=weights)
 
 
 def _random_subset(trainer: ComponentTrainer, n_columns: int, index: int) -> Component:

@@ -1,0 +1,40 @@
+"""How far learned subsets rest on columns of two values.
+
+The rare value of such a column stands out by itself: that rows which have it score high on this
+column alone shows neither that the other columns are noise nor that these rows are outliers.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from odefs.ensemble.model import Component
+
+
+class DiscreteWeights(NamedTuple):
+    """Shares in the weights of learned subsets, as means over the components."""
+
+    all_columns: float
+    """Of all columns of at most two values."""
+    largest: float
+    """Of the one of them that has the largest share."""
+
+
+def discrete_weights(components: Sequence[Component], X: np.ndarray) -> DiscreteWeights:
+    """Return the shares of the two-valued columns of ``X``, the scaled pilot rows."""
+    shares = np.zeros(X.shape[1])
+    for component in components:
+        weights = np.ones(component.columns.size) if component.w is None else component.w
+        shares[component.columns] += weights / weights.sum() / len(components)
+    used = np.flatnonzero(shares)
+    two_valued = used[_is_two_valued(X[:, used])]
+    return DiscreteWeights(
+        float(shares[two_valued].sum()), float(shares[two_valued].max(initial=0.0))
+    )
+
+
+def _is_two_valued(X: np.ndarray) -> np.ndarray:
+    """Whether every observed cell of a column is its lowest or its highest one."""
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    return np.asarray(((low == X) | (high == X) | np.isnan(X)).all(axis=0))
