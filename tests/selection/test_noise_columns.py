@@ -103,6 +103,22 @@ def test_nothing_but_noise_is_no_noise(n_columns):
             assert found_in(np.hstack([X, np.ones((N, 2))])) == []
 
 
+@pytest.mark.parametrize("shares", [[0.93, 0.07], [0.5, 0.5], [0.5, 0.3, 0.2], [0.99, 0.01]])
+@pytest.mark.parametrize("indicators", [slice(None), slice(1)])
+def test_a_category_is_no_reason_to_call_numbers_noise(rng, shares, indicators):
+    """Its indicators exclude each other, and the rare one has a heavy tail, by construction."""
+    kinds = np.eye(len(shares))[rng.choice(len(shares), 2000, p=shares)]
+    X = np.column_stack([rng.normal(size=(2000, 8)), kinds[:, indicators]])
+    assert found_in(X) == []
+
+
+def test_related_columns_of_two_values_are_a_reason(rng):
+    pair = (rng.random(2000) < 0.3).astype(float)
+    other = np.where(rng.random(2000) < 0.8, pair, 1 - pair)
+    found = found_in(np.column_stack([rng.normal(size=(2000, 8)), pair, other]))
+    assert found == list(range(8))
+
+
 def test_few_rows_say_nothing(rng):
     assert found_in(rng.normal(size=(FEWEST_ROWS - 1, 30))) == []
     assert found_in(rng.normal(size=(N, 1))) == []

@@ -12,8 +12,11 @@ show. Such columns are recognised on a sample of the rows:
 All other columns are noise, if there are enough rows to decide. In a table of noise alone, one or
 two columns of a hundred look like more by chance, and the others must not be down-weighted for
 these: at least one column must be related or tailed beyond what is chance for all columns together.
-Noise columns are down-weighted to
-a tenth: for the training rows they could be dropped, but a new row may have an unseen value there.
+A category does not count here: a rare value of two is a heavy tail, and the indicators of one
+category exclude each other, by construction.
+
+Noise columns are down-weighted to a tenth: for the training rows they could be dropped, but a new
+row may have an unseen value there.
 """
 
 from collections.abc import Callable, Sequence
@@ -138,8 +141,12 @@ def noise_columns(
     # 24 / n is the variance of the kurtosis of n normal values.
     kurtosis = (spread**2 - 2) / np.sqrt(24 / _counts(seen))
     tailed = (kurtosis > SIGMAS) | (farthest > farthest_by_chance(n_rows))
+    two_valued = _two_valued(X)
     clear = (kurtosis > CLEAR_SIGMAS) | (farthest > farthest_by_chance(n_rows * X.shape[1]))
-    related, clearly_related = _related((values, squares), (varies, squares_vary), seen, rng, run)
+    clear &= ~two_valued
+    related, clearly_related = _related(
+        (values, squares), (varies, squares_vary), seen, two_valued, rng, run
+    )
     apart = clearly_apart = np.zeros(X.shape[1], dtype=bool)
     if outlying is not None and len(outlying):
         apart, clearly_apart = _set_apart(outlying, X, seen, spread)
@@ -180,6 +187,19 @@ def _standardised(X: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarr
     varies = std > 1e-6 * np.maximum(1.0, np.abs(mean))
     values *= np.where(varies, 1 / np.where(varies, std, 1), 0).astype(X.dtype)
     return values, varies, std
+
+
+def _two_valued(X: np.ndarray) -> np.ndarray:
+    """Which columns have no values but their lowest and their highest."""
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    # Most columns of numbers are ruled out by their first rows.
+    found = np.zeros(X.shape[1], dtype=bool)
+    few = np.ones(X.shape[1], dtype=bool)
+    for rows in (slice(0, 64), slice(None)):
+        part = X[rows][:, few]
+        found[few] = ((part == low[few]) | (part == high[few]) | np.isnan(part)).all(axis=0)
+        few = found.copy()
+    return found
 
 
 def _counts(seen: np.ndarray) -> np.ndarray:
@@ -265,12 +285,14 @@ def _related(
     views: tuple[np.ndarray, np.ndarray],
     vary: tuple[np.ndarray, np.ndarray],
     seen: np.ndarray,
+    two_valued: np.ndarray,
     rng: np.random.Generator,
     run: Run,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which columns relate to others, in any of the four pairs of values and squares.
 
-    Beyond what is chance for one column, and for all of them together.
+    Beyond what is chance for one column, and for all of them together; for the latter, that two
+    ``two_valued`` columns exclude each other does not count.
     """
     n_rows, n_columns = views[0].shape
     # All pairs of d columns cost d^2 products, hence the sample of partners.
@@ -285,20 +307,28 @@ def _related(
     def correlate(task: tuple[int, int]) -> np.ndarray:
         """Sum of squares and maximum of the correlations of some columns in their ``own`` view.
 
-        Shape ``(2, 2, n_block)`` for statistic, others' view.
+        Shape ``(2, 2, 2, n_block)`` for statistic, others' view, and whether all of them count or
+        those that are not by construction.
         """
         own, start = task
         block = slice(start, min(start + COLUMNS_PER_BLOCK, n_columns))
         itself = np.arange(n_columns)[block, None] == partners
         scale = _scale_of_products(seen[:, block], seen[:, partners])
-        out = np.empty((2, 2, block.stop - start))
+        constructed = two_valued[block, None] & two_valued[partners]
+        out = np.empty((2, 2, 2, block.stop - start))
         for other in range(2):
             # Correlations: the columns are standardised, and missing cells are 0.
             found = views[own][:, block].T @ others[other]
             found /= scale
             found[itself] = 0
-            out[0, other] = np.einsum("ij,ij->i", found, found)
-            out[1, other] = np.abs(found).max(axis=1)
+            out[:, other, 0] = _sum_and_largest(found)
+            out[:, other, 1] = out[:, other, 0]
+            if constructed.any():
+                # Squares of two values tell no more than the values, but in which direction two
+                # columns are related.
+                at_least = 0 if own == other == 0 else np.inf
+                found[constructed & (found < at_least)] = 0
+                out[:, other, 1] = _sum_and_largest(found)
         return out
 
     # Views are tasks of their own, since most tables have one block of columns only.
@@ -312,12 +342,20 @@ def _related(
         # For a column of independent values the sum of squared correlations, times n_rows, has mean
         # n_others and the variance of a quadratic form: twice the squared correlations that the
         # others have among themselves.
-        std = np.sqrt(2 * (sums[other, other, partners].sum() + n_others))
+        std = np.sqrt(2 * (sums[other, other, 0, partners].sum() + n_others))
         by_chance = -normal_quantile(CHANCE / (2 * n_others))
         by_chance_of_all = -normal_quantile(CHANCE / (2 * n_others * n_columns))
         for own in range(2):
             sigmas = (n_rows * sums[own, other] - n_others) / std
             highest = np.sqrt(n_rows) * largest[own, other]
-            related |= (sigmas > SIGMAS) | (highest > by_chance)
-            clearly |= (sigmas > CLEAR_SIGMAS) | (highest > CLEAR_FACTOR * by_chance_of_all)
+            related |= (sigmas[0] > SIGMAS) | (highest[0] > by_chance)
+            clearly |= (sigmas[1] > CLEAR_SIGMAS) | (highest[1] > CLEAR_FACTOR * by_chance_of_all)
     return related, clearly
+
+
+def _sum_and_largest(correlations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of squares and the largest magnitude of each row."""
+    return (
+        np.einsum("ij,ij->i", correlations, correlations),
+        np.abs(correlations).max(axis=1),
+    )
