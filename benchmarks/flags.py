@@ -32,7 +32,7 @@ N_CONFORMAL, LEVEL = 10, 0.1
 
 def run() -> list[Result]:
     warnings.simplefilter("ignore")
-    return [*without_outliers(), *against_thresholds(), *false_alarms()]
+    return [*without_outliers(), *with_planted(), *against_thresholds(), *false_alarms()]
 
 
 def without_outliers() -> Iterator[Result]:
@@ -92,6 +92,49 @@ def _with_categories(rng: np.random.Generator, n: int) -> pl.DataFrame:
             "count": rng.poisson(3, n),
         }
     )
+
+
+def with_planted() -> Iterator[Result]:
+    """Flags of ordinary rows, and of planted ones, in independent columns."""
+    kinds = {
+        "one outlier in one of 30 or 50 normal columns": _one_odd_column(1),
+        "20 outliers in one of 30 or 50 normal columns": _one_odd_column(20),
+        "8 normal columns and one category": _with_one_category(0),
+        "the same with five far values in one column": _with_one_category(5),
+    }
+    for kind, tables in kinds.items():
+        false, hits, planted = [], 0, 0
+        for table, n_planted in tables:
+            flags = detect(table).is_outlier
+            false.append(int(flags[n_planted:].sum()))
+            hits, planted = hits + int(flags[:n_planted].sum()), planted + n_planted
+        yield Result(
+            f"flagged ordinary rows in {len(false)} tables: {kind}",
+            f"median {np.median(false):.0f}, 90 % quantile {np.quantile(false, 0.9):.0f}, "
+            f"highest {max(false)}" + (f"; {hits} of {planted} planted rows" if planted else ""),
+            "90 % quantile at most 10",
+            bool(np.quantile(false, 0.9) <= 10),
+        )
+
+
+def _one_odd_column(n_planted: int) -> Iterator[tuple[pl.DataFrame, int]]:
+    for n in (1_000, 3_000, 20_000):
+        for d in (30, 50):
+            for seed in range(4):
+                X = np.random.default_rng(seed).normal(size=(n, d))
+                X[:n_planted, 4] += 8
+                yield pl.DataFrame(X), n_planted
+
+
+def _with_one_category(n_planted: int) -> Iterator[tuple[pl.DataFrame, int]]:
+    for n in (500, 2_000, 5_000, 20_000):
+        for share in (0.02, 0.05, 0.08, 0.1, 0.15, 0.3):
+            for seed in range(2):
+                rng = np.random.default_rng(seed)
+                columns = {f"x{k}": rng.normal(size=n) for k in range(8)}
+                columns["z"] = rng.choice(["a", "b"], n, p=[1 - share, share])
+                columns["x3"][:n_planted] = np.linspace(40, 60, n_planted)
+                yield pl.DataFrame(columns), n_planted
 
 
 def shuffled_tables() -> Iterator[np.ndarray]:

@@ -1,6 +1,7 @@
 """The threshold of ``contamination="auto"``: few flags without outliers, whatever the table."""
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.stats import norm
 
@@ -259,8 +260,64 @@ def test_a_threshold_lies_between_scores(n_equal):
     assert np.abs(scores / threshold - 1).min() > 1e-5
 
 
+@pytest.mark.parametrize("n_highest", [3, 4, 5])
+def test_a_quantile_that_rows_share_is_no_threshold(n_highest):
+    scores = np.repeat([1.0, 2.0, 3.0], [20, 10 - n_highest, n_highest])
+    threshold = tail_threshold(scores, 3)
+    assert np.abs(scores / threshold - 1).min() > 1e-5
+
+
 @pytest.mark.parametrize(("highest", "n_flagged"), [([12, 12.05], 2), ([12, 12.05, 14], 1)])
 def test_rows_that_score_nearly_alike_are_not_divided(highest, n_flagged):
-    ordinary = np.minimum(bulk(1500, shape=1.8, scale=0.5), 5)
+    # 8 is more than half of 12: the gap below the highest scores is no wide one.
+    ordinary = np.minimum(bulk(1500, shape=1.8, scale=0.5), 8)
     threshold = tail_threshold(np.append(ordinary, highest), 1)
     assert np.count_nonzero(np.asarray(highest) > threshold) == n_flagged
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def two_groups(n=2000, share=0.1):
+    """Scores of which a share lies at twice the others, as with a frequent and a rare category."""
+    scores = bulk(n, scale=0.1)
+    scores[: int(share * n)] *= 2
+    return scores
+
+
+@pytest.mark.parametrize("n_highest", [2, 5, 10])
+def test_a_few_scores_above_a_wide_gap_are_flagged(n_highest):
+    """Two groups move the quantiles apart, and the threshold of the model above all scores."""
+    scores = np.append(two_groups(), np.linspace(12, 14, n_highest))
+    assert np.count_nonzero(scores > tail_threshold(scores, 1)) == n_highest
+
+
+@pytest.mark.parametrize(("n_highest", "lowest"), [(30, 12.0), (5, 4.0)])
+def test_many_scores_and_those_above_a_narrow_gap_are_not(n_highest, lowest):
+    scores = np.append(two_groups(), np.linspace(lowest, 1.2 * lowest, n_highest))
+    assert np.count_nonzero(scores > tail_threshold(scores, 1)) <= 1
+
+
+def test_one_outlier_among_noise_columns_is_the_only_flag(rng):
+    """The score is then that of one column, which has a heavier tail than a mean of many."""
+    flags = []
+    for _ in range(3):
+        X = rng.normal(size=(1000, 30))
+        X[0, 4] += 8
+        model = ODEFS(random_state=0).fit(X)
+        assert model.noise_columns_.size >= 25
+        assert model.is_outlier_[0]
+        flags.append(model.is_outlier_.sum())
+    assert np.mean(flags) <= 4
+
+
+def test_a_rare_category_among_independent_numbers_is_no_crowd_of_outliers(rng):
+    """All numbers were damped for the category before, and all its rows were flagged."""
+    n = 2000
+    columns = {f"x{k}": rng.normal(size=n) for k in range(8)}
+    columns["kind"] = rng.choice(["a", "b"], n, p=[0.93, 0.07])
+    found = odefs.detect(pl.DataFrame(columns))
+    assert found.model.noise_columns_.size == 0
+    assert found.n_flagged <= 4

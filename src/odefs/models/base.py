@@ -227,6 +227,10 @@ class OutlierModel(Parameters):
         """The validated parameters; NumPy scalars, as grid searches pass them, become Python's."""
         return checked(self, self._constraints)
 
+    def _n_informative(self) -> int | None:
+        """Number of columns that are not noise; None if no column is."""
+        return None
+
     def _why_not_saved(self) -> str | None:
         """Why the model cannot be stored in a file; None if it can."""
         return None
@@ -264,7 +268,7 @@ class OutlierModel(Parameters):
             found = None
             if self.contamination == "auto":
                 # None for fewer than 30 rows.
-                found = tail_threshold(usual, self.max_false_flags)
+                found = tail_threshold(usual, self.max_false_flags, self._n_informative())
             rule = "paper" if found is None else "tail"
             self.offset_ = -(cantelli_threshold(usual, FLAG_RATE) if found is None else found)
         else:

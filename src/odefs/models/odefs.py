@@ -228,6 +228,9 @@ class ODEFSMethod(OutlierModel):
         with stage("applying known cases"):
             return replace(fitted, model=model, judged=engine.judged(model))
 
+    def _n_informative(self) -> int | None:
+        return self.n_features_in_ - self.noise_columns_.size if self.noise_columns_.size else None
+
     def _set_learned(self, plan: Plan, fitted: FitResult) -> None:
         components = fitted.learned
         self.trust_ = fitted.trust.share
