@@ -52,6 +52,8 @@ def check(folder, *arguments):
         (("drift.csv",), 0),
         (("drift.csv", "--fail-on", "drift"), 3),
         (("drift.csv", "--fail-on", "drift", "--max-drift", "0.5"), 0),
+        (("drift.csv", "--fail-on", "drift", "--max-drift", "50%"), 0),
+        (("drift.csv", "--fail-on", "drift", "--max-drift", "5%"), 3),
         (("drift.csv", "--fail-on", "values"), 0),
         (("shift.csv",), 0),
         (("shift.csv", "--fail-on", "drift"), 3),
@@ -208,6 +210,8 @@ def test_files_without_lines_have_annotations_without_line(folder):
         (("absent.csv",), "data"),
         (("nocol.csv",), "data"),
         (("good.csv", "--max-drift", "2"), "usage"),
+        (("good.csv", "--max-drift", "101%"), "usage"),
+        (("good.csv", "--max-drift", "nan"), "usage"),
         (("good.csv", "--max-drift", '<a b="c">&'), "usage"),
     ],
 )

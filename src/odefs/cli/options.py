@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from odefs.cli.option_records import argument, option
+from odefs.cli.shares import ShareType
 
 
 def _delimiter(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -32,30 +33,6 @@ def _cell_range(
             CellRange.parse(value)
         except ValueError as error:
             raise click.BadParameter(str(error)) from None
-    return value
-
-
-class _ShareType(click.ParamType):
-    """``0.05`` or ``5%``."""
-
-    name = "share"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        text = str(value).strip()
-        try:
-            number = float(text.removesuffix("%"))
-        except ValueError:
-            raise click.BadParameter(
-                f"{text!r} is not a share of the rows (0.05) or a percentage (5%)."
-            ) from None
-        return number / 100 if text.endswith("%") else number
-
-
-def _share(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not 0 < value <= 0.5:
-        raise click.BadParameter(f"{value} must be greater than 0 and at most 0.5.")
     return value
 
 
@@ -200,10 +177,9 @@ class Flagging:
     """Which rows are flagged; more than one way is rejected before anything is read."""
 
     contamination: float | None = option(
-        type=_ShareType(),
-        callback=_share,
+        type=ShareType(0, 0.5, min_open=True),
         metavar="SHARE",
-        help="Flag this share of the rows (0.05, 5%; at most 0.5).",
+        help="Flag this share of the rows (0.05, 5%).",
     )
     threshold: float | None = option(
         type=float,
@@ -344,10 +320,10 @@ reference = click.option(
 )
 level = click.option(
     "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=ShareType(0, 1, min_open=True, max_open=True),
     metavar="SHARE",
     help="With --reference: largest expected share of clean rows among the flagged ones "
-    "(default: 0.1).",
+    "(0.05, 5%; default: 0.1).",
 )
 jobs = click.option(
     "--jobs", type=click.IntRange(1), help="Number of threads (default: all cores)."

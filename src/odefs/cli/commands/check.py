@@ -19,6 +19,7 @@ from odefs.cli.flag_limit import (
 )
 from odefs.cli.option_records import as_record
 from odefs.cli.scoring import ModelRun, score_file
+from odefs.cli.shares import ShareType
 from odefs.cli.terminal.messages import document_text, write_document
 from odefs.cli.terminal.progress import progress
 
@@ -90,13 +91,13 @@ class CheckRun(ModelRun):
 )
 @click.option(
     "--max-drift",
-    type=click.FloatRange(0, 1),
+    type=ShareType(0, 1),
     default=MAX_DRIFT,
     show_default=True,
     metavar="SHARE",
-    help="Share of a column's rows that may lie outside the training range, be of unseen "
-    "categories, differ in how many are missing, or have moved to other values (at least 0.1 of "
-    "the rows).",
+    help="Share of a column's rows (0.05, 5%) that may lie outside the training range, be of "
+    "unseen categories, differ in how many are missing, or have moved to other values (at least "
+    "0.1 of the rows).",
 )
 @click.option(
     "--format",
