@@ -136,6 +136,18 @@ def test_formats_name_the_same_findings(folder):
     assert names == {"odefs.flagged", "odefs.values", "odefs.drift"}
 
 
+@pytest.mark.parametrize("form", [("--format", "github"), ("--format", "junit"), ("--json",)])
+def test_quiet_leaves_the_format_that_was_asked_for(folder, form):
+    line = ("drift.csv", "--fail-on", "drift", *form)
+    loud, quiet = check(folder, *line), check(folder, *line, "--quiet")
+    assert quiet.returncode == loud.returncode == 3
+    assert quiet.stdout == loud.stdout != ""
+
+
+def test_quiet_prints_no_lines_of_text(folder):
+    assert check(folder, "drift.csv", "--fail-on", "drift", "--quiet").stdout == ""
+
+
 def test_annotations_name_the_path_of_the_file(folder):
     (folder / "data").mkdir()
     (folder / "data" / "drift.csv").write_bytes((folder / "drift.csv").read_bytes())
