@@ -12,6 +12,7 @@ from odefs._progress import report_progress, stage
 from odefs.cli import options
 from odefs.cli.errors import reports_errors
 from odefs.cli.option_records import as_record
+from odefs.cli.output_options import require_their_outputs
 from odefs.cli.sheets import (
     SheetResult,
     SheetRun,
@@ -126,6 +127,7 @@ def command(run: DetectRun) -> None:
         raise click.UsageError(
             "--checks-out and --no-checks are mutually exclusive: give only one of them."
         )
+    require_their_outputs(run.writing, run.checks_path)
     file = run.file
     if file is None:
         file = str(transactions_path())
