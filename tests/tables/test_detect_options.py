@@ -51,6 +51,25 @@ def test_contradicting_rules_are_refused_before_the_fit(unfitted, rules):
         odefs.detect(X, **rules)
 
 
+RULES = {"contamination": 0.1, "threshold": 1.0, "flag": 2, "max_false_flags": 2}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("own", [{"contamination": 0.2}, {"max_false_flags": 50}], ids=str)
+@pytest.mark.parametrize("kind", [odefs.ODEFS, LeSiNN])
+def test_a_rule_of_the_model_contradicts_another_one(unfitted, kind, own, rule):
+    with pytest.raises(TableError, match=f"{rule} and {next(iter(own))} of the model contradict"):
+        odefs.detect(X, model=kind(**own), **{rule: RULES[rule]})
+
+
+def test_a_rule_of_the_model_alone_is_used():
+    own = LeSiNN(contamination=0.2, random_state=0)
+    assert odefs.detect(X, model=own).convention.kind == "model_contamination"
+    # The rule of the paper is part of its settings, of which one may be replaced.
+    paper = odefs.ODEFS.paper(n_estimators=2, random_state=0)
+    assert odefs.detect(X, model=paper, flag=2).n_flagged == 2
+
+
 @pytest.mark.parametrize("threshold", [np.nan, np.inf, -np.inf])
 def test_a_threshold_is_a_finite_number(unfitted, threshold):
     with pytest.raises(TableError, match="finite"):

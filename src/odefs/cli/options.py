@@ -177,6 +177,7 @@ class Flagging:
     """Which rows are flagged; more than one way is rejected before anything is read."""
 
     contamination: float | None = option(
+        sets="contamination",
         type=ShareType(0, 0.5, min_open=True),
         metavar="SHARE",
         help="Flag this share of the rows (0.05, 5%).",
@@ -209,16 +210,21 @@ class Training:
     """How a model is fitted."""
 
     max_false_flags: float | None = option(
+        sets="max_false_flags",
         type=click.FloatRange(0, min_open=True),
         metavar="N",
         help="Rows that may be flagged in a table of this size without outliers (default: 1).",
     )
     # The upper limit is that of NumPy's RandomState.
     seed: int = option(
-        default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Random seed."
+        sets="random_state",
+        default=0,
+        show_default=True,
+        type=click.IntRange(0, 2**32 - 1),
+        help="Random seed.",
     )
     jobs: int | None = option(
-        type=click.IntRange(1), help="Number of threads (default: all cores)."
+        sets="n_jobs", type=click.IntRange(1), help="Number of threads (default: all cores)."
     )
     profile: str = option(
         type=click.Choice(["default", "paper"]),

@@ -13,6 +13,7 @@ from odefs.cli import options
 from odefs.cli.errors import reports_errors
 from odefs.cli.option_records import as_record
 from odefs.cli.output_options import require_their_outputs
+from odefs.cli.parameter_options import require_one_source
 from odefs.cli.sheets import (
     SheetResult,
     SheetRun,
@@ -118,6 +119,7 @@ def command(run: DetectRun) -> None:
     """
     from odefs.datasets.transactions import transactions_path
 
+    require_one_source(run.training.settings)
     known, reading = run.columns.known, run.reading
     if known and known in (run.columns.label, reading.identifier):
         raise click.UsageError(

@@ -15,6 +15,7 @@ from odefs._progress import report_progress, stage
 from odefs.cli import options
 from odefs.cli.commands.detect import FitOptions, detect_input, read_input
 from odefs.cli.errors import reports_errors
+from odefs.cli.parameter_options import require_one_source
 from odefs.cli.scoring import ModelRun, score_file
 from odefs.cli.sheets import refuse_all
 from odefs.cli.terminal.progress import progress
@@ -98,6 +99,7 @@ def command(
 
     with require_extra("the review page", "review"):
         from odefs.review_page.server import serve
+    require_one_source(training.settings)
     refuse_all(reading.sheet, "A review is of one table")
     if file is None:
         file = str(transactions_path())
