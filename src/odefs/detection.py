@@ -314,6 +314,7 @@ def detect(
         by=by,
     )
     encoder = own if encoder is None else _alone(encoder, own)
+    encoder.require_consistent(None if id is None else str(id))
     named = [*number, *category, *drop, *keep, *hide]
     read = _read(frame, table, query, id, by, named)
     given = table_of(frame) if read is None else read.table

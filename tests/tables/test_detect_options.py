@@ -82,6 +82,35 @@ def test_a_column_is_either_numbers_or_categories(unfitted):
         odefs.detect(frame, number=["p", "q"], category=["p"])
 
 
+@pytest.mark.parametrize(
+    ("use", "other"),
+    [
+        *(("id", other) for other in ("drop", "keep", "number", "category")),
+        *(("drop", other) for other in ("keep", "number", "category")),
+        *(("by", other) for other in ("id", "drop", "keep", "number")),
+    ],
+)
+def test_a_column_has_one_use(unfitted, use, other):
+    frame = pl.DataFrame({"p": np.arange(50.0) % 7, "q": np.arange(50.0) % 5})
+    with pytest.raises(TableError, match=f"'p' is given both as '{use}' and as '{other}'"):
+        odefs.detect(frame, **{use: "p", other: "p"})
+    if use != "id" != other:
+        encoder = odefs.TableEncoder(**{use: ["p"], other: ["p"]})
+        with pytest.raises(TableError, match=f"'p' is given both as '{use}' and as '{other}'"):
+            encoder.fit(frame)
+
+
+def test_a_file_is_not_read_for_contradicting_uses(unfitted):
+    with pytest.raises(TableError, match="'k' is given both as 'id' and as 'drop'"):
+        odefs.detect("gone.csv", id="k", drop="k")
+
+
+def test_names_of_an_encoder_are_a_list(unfitted):
+    frame = pl.DataFrame({"p": np.arange(50.0) % 7, "q": np.arange(50.0) % 5})
+    with pytest.raises(TableError, match="must be a list"):
+        odefs.detect(frame, id="p", encoder=odefs.TableEncoder(drop="p"))
+
+
 @pytest.mark.parametrize("n", [-1, 1.5, True, "3"])
 def test_the_number_of_top_rows_is_whole_and_not_negative(n):
     with pytest.raises(TableError, match="whole number"):

@@ -5,6 +5,7 @@ called (:mod:`odefs.cli.option_records`).
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -152,13 +153,18 @@ class Columns:
         help="Column of known cases to learn from: 1 = outlier, 0 = normal, empty = unknown.",
     )
 
-    def __post_init__(self) -> None:
-        both = [column for column in self.number if column in self.category]
-        if both:
-            raise click.UsageError(
-                f"--number {both[0]} and --category {both[0]} are mutually exclusive: "
-                "give only one of them."
-            )
+    @property
+    def uses(self) -> dict[str, Sequence[str]]:
+        """The columns that are named, by the option."""
+        return {
+            "drop": self.drop,
+            "keep": self.keep,
+            "number": self.number,
+            "category": self.category,
+            "by": self.by,
+            "label": [self.label] if self.label else [],
+            "known": [self.known] if self.known else [],
+        }
 
     @property
     def labels(self) -> list[str]:
@@ -168,8 +174,7 @@ class Columns:
     @property
     def named(self) -> list[str]:
         """All columns that are named."""
-        given = (self.drop, self.keep, self.number, self.category, self.by, self.labels)
-        return [column for columns in given for column in columns]
+        return [column for columns in self.uses.values() for column in columns]
 
 
 @dataclass(frozen=True)
