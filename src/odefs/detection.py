@@ -273,7 +273,8 @@ def detect(
         What to flag: a share of the rows, scores above a number, or a number of rows. By default,
         rows that score higher than the bulk of the scores explains; of fewer than 30 rows, none.
     max_false_flags : float, optional
-        Expected number of flagged rows in a table of this size without outliers (default 1).
+        Expected number of flagged rows in a table of this size without outliers (default 1). Give
+        at most one of these four; a rule of ``model``, such as a share, counts as one.
     hide : str or sequence of str
         Columns that are used, but whose values the report does not show.
     known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
@@ -300,8 +301,8 @@ def detect(
     number, category, drop, keep, na, hide = (
         (one,) if isinstance(one, str) else one for one in (number, category, drop, keep, na, hide)
     )
-    require_one_rule(contamination, threshold, flag, max_false_flags)
     _require_estimators(model, encoder, random_state, n_jobs)
+    require_one_rule(contamination, threshold, flag, max_false_flags, model)
     own = TableEncoder(
         number=number,
         category=category,
@@ -313,6 +314,7 @@ def detect(
         by=by,
     )
     encoder = own if encoder is None else _alone(encoder, own)
+    encoder.require_consistent(None if id is None else str(id))
     named = [*number, *category, *drop, *keep, *hide]
     read = _read(frame, table, query, id, by, named)
     given = table_of(frame) if read is None else read.table

@@ -52,6 +52,8 @@ def check(folder, *arguments):
         (("drift.csv",), 0),
         (("drift.csv", "--fail-on", "drift"), 3),
         (("drift.csv", "--fail-on", "drift", "--max-drift", "0.5"), 0),
+        (("drift.csv", "--fail-on", "drift", "--max-drift", "50%"), 0),
+        (("drift.csv", "--fail-on", "drift", "--max-drift", "5%"), 3),
         (("drift.csv", "--fail-on", "values"), 0),
         (("shift.csv",), 0),
         (("shift.csv", "--fail-on", "drift"), 3),
@@ -134,6 +136,18 @@ def test_formats_name_the_same_findings(folder):
     assert names == {"odefs.flagged", "odefs.values", "odefs.drift"}
 
 
+@pytest.mark.parametrize("form", [("--format", "github"), ("--format", "junit"), ("--json",)])
+def test_quiet_leaves_the_format_that_was_asked_for(folder, form):
+    line = ("drift.csv", "--fail-on", "drift", *form)
+    loud, quiet = check(folder, *line), check(folder, *line, "--quiet")
+    assert quiet.returncode == loud.returncode == 3
+    assert quiet.stdout == loud.stdout != ""
+
+
+def test_quiet_prints_no_lines_of_text(folder):
+    assert check(folder, "drift.csv", "--fail-on", "drift", "--quiet").stdout == ""
+
+
 def test_annotations_name_the_path_of_the_file(folder):
     (folder / "data").mkdir()
     (folder / "data" / "drift.csv").write_bytes((folder / "drift.csv").read_bytes())
@@ -208,6 +222,8 @@ def test_files_without_lines_have_annotations_without_line(folder):
         (("absent.csv",), "data"),
         (("nocol.csv",), "data"),
         (("good.csv", "--max-drift", "2"), "usage"),
+        (("good.csv", "--max-drift", "101%"), "usage"),
+        (("good.csv", "--max-drift", "nan"), "usage"),
         (("good.csv", "--max-drift", '<a b="c">&'), "usage"),
     ],
 )

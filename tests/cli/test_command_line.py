@@ -340,7 +340,7 @@ WRONG = {
         ["--flag", "3", "--threshold", "2"],
         "--threshold and --flag are mutually exclusive",
     ),
-    "share": (["--contamination", "0.9"], "0.9 must be greater than 0 and at most 0.5"),
+    "share": (["--contamination", "0.9"], "0.9 is not in the range"),
     "threshold": (["--threshold", "nan"], "nan must be a finite number"),
     "setting": (
         ["--set", "n_estimators=-3"],

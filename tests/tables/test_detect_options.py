@@ -51,6 +51,25 @@ def test_contradicting_rules_are_refused_before_the_fit(unfitted, rules):
         odefs.detect(X, **rules)
 
 
+RULES = {"contamination": 0.1, "threshold": 1.0, "flag": 2, "max_false_flags": 2}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("own", [{"contamination": 0.2}, {"max_false_flags": 50}], ids=str)
+@pytest.mark.parametrize("kind", [odefs.ODEFS, LeSiNN])
+def test_a_rule_of_the_model_contradicts_another_one(unfitted, kind, own, rule):
+    with pytest.raises(TableError, match=f"{rule} and {next(iter(own))} of the model contradict"):
+        odefs.detect(X, model=kind(**own), **{rule: RULES[rule]})
+
+
+def test_a_rule_of_the_model_alone_is_used():
+    own = LeSiNN(contamination=0.2, random_state=0)
+    assert odefs.detect(X, model=own).convention.kind == "model_contamination"
+    # The rule of the paper is part of its settings, of which one may be replaced.
+    paper = odefs.ODEFS.paper(n_estimators=2, random_state=0)
+    assert odefs.detect(X, model=paper, flag=2).n_flagged == 2
+
+
 @pytest.mark.parametrize("threshold", [np.nan, np.inf, -np.inf])
 def test_a_threshold_is_a_finite_number(unfitted, threshold):
     with pytest.raises(TableError, match="finite"):
@@ -61,6 +80,35 @@ def test_a_column_is_either_numbers_or_categories(unfitted):
     frame = pl.DataFrame({"p": np.arange(50.0) % 7, "q": np.arange(50.0) % 5})
     with pytest.raises(TableError, match="'p' is given both as 'number' and as 'category'"):
         odefs.detect(frame, number=["p", "q"], category=["p"])
+
+
+@pytest.mark.parametrize(
+    ("use", "other"),
+    [
+        *(("id", other) for other in ("drop", "keep", "number", "category")),
+        *(("drop", other) for other in ("keep", "number", "category")),
+        *(("by", other) for other in ("id", "drop", "keep", "number")),
+    ],
+)
+def test_a_column_has_one_use(unfitted, use, other):
+    frame = pl.DataFrame({"p": np.arange(50.0) % 7, "q": np.arange(50.0) % 5})
+    with pytest.raises(TableError, match=f"'p' is given both as '{use}' and as '{other}'"):
+        odefs.detect(frame, **{use: "p", other: "p"})
+    if use != "id" != other:
+        encoder = odefs.TableEncoder(**{use: ["p"], other: ["p"]})
+        with pytest.raises(TableError, match=f"'p' is given both as '{use}' and as '{other}'"):
+            encoder.fit(frame)
+
+
+def test_a_file_is_not_read_for_contradicting_uses(unfitted):
+    with pytest.raises(TableError, match="'k' is given both as 'id' and as 'drop'"):
+        odefs.detect("gone.csv", id="k", drop="k")
+
+
+def test_names_of_an_encoder_are_a_list(unfitted):
+    frame = pl.DataFrame({"p": np.arange(50.0) % 7, "q": np.arange(50.0) % 5})
+    with pytest.raises(TableError, match="must be a list"):
+        odefs.detect(frame, id="p", encoder=odefs.TableEncoder(drop="p"))
 
 
 @pytest.mark.parametrize("n", [-1, 1.5, True, "3"])

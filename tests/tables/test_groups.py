@@ -363,15 +363,7 @@ def test_the_command_line_counts_rows_of_unknown_groups(folder):
     assert notes["unknown_groups"]["count"] == 60
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--by", "town"),
-        ("--by", "shop", "--drop", "shop"),
-        ("--by", "shop", "--id", "shop"),
-        ("--by", "sales"),
-    ],
-)
+@pytest.mark.parametrize("options", [("--by", "town"), ("--by", "sales")])
 def test_errors_of_the_command_line(folder, options):
     done = command("detect", "t.csv", *options, "--no-report", "--quiet", cwd=folder)
     assert done.returncode == 1

@@ -16,9 +16,12 @@ Decorator = Callable[[Command], Command]
 Record = TypeVar("Record")
 
 
-def option(*names: str, **settings: object) -> Any:
-    """A field that click fills; by default the option has the name of the field."""
-    return field(metadata={"names": names, "settings": settings})
+def option(*names: str, sets: str | None = None, **settings: object) -> Any:
+    """A field that click fills; by default the option has the name of the field.
+
+    ``sets`` is the parameter of the model that the option sets, which ``--set`` can set too.
+    """
+    return field(metadata={"names": names, "sets": sets, "settings": settings})
 
 
 def argument(name: str, record: type) -> Decorator:

@@ -5,12 +5,14 @@ called (:mod:`odefs.cli.option_records`).
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from odefs.cli.option_records import argument, option
+from odefs.cli.shares import ShareType
 
 
 def _delimiter(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -32,30 +34,6 @@ def _cell_range(
             CellRange.parse(value)
         except ValueError as error:
             raise click.BadParameter(str(error)) from None
-    return value
-
-
-class _ShareType(click.ParamType):
-    """``0.05`` or ``5%``."""
-
-    name = "share"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        text = str(value).strip()
-        try:
-            number = float(text.removesuffix("%"))
-        except ValueError:
-            raise click.BadParameter(
-                f"{text!r} is not a share of the rows (0.05) or a percentage (5%)."
-            ) from None
-        return number / 100 if text.endswith("%") else number
-
-
-def _share(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not 0 < value <= 0.5:
-        raise click.BadParameter(f"{value} must be greater than 0 and at most 0.5.")
     return value
 
 
@@ -175,13 +153,18 @@ class Columns:
         help="Column of known cases to learn from: 1 = outlier, 0 = normal, empty = unknown.",
     )
 
-    def __post_init__(self) -> None:
-        both = [column for column in self.number if column in self.category]
-        if both:
-            raise click.UsageError(
-                f"--number {both[0]} and --category {both[0]} are mutually exclusive: "
-                "give only one of them."
-            )
+    @property
+    def uses(self) -> dict[str, Sequence[str]]:
+        """The columns that are named, by the option."""
+        return {
+            "drop": self.drop,
+            "keep": self.keep,
+            "number": self.number,
+            "category": self.category,
+            "by": self.by,
+            "label": [self.label] if self.label else [],
+            "known": [self.known] if self.known else [],
+        }
 
     @property
     def labels(self) -> list[str]:
@@ -191,8 +174,7 @@ class Columns:
     @property
     def named(self) -> list[str]:
         """All columns that are named."""
-        given = (self.drop, self.keep, self.number, self.category, self.by, self.labels)
-        return [column for columns in given for column in columns]
+        return [column for columns in self.uses.values() for column in columns]
 
 
 @dataclass(frozen=True)
@@ -200,10 +182,10 @@ class Flagging:
     """Which rows are flagged; more than one way is rejected before anything is read."""
 
     contamination: float | None = option(
-        type=_ShareType(),
-        callback=_share,
+        sets="contamination",
+        type=ShareType(0, 0.5, min_open=True),
         metavar="SHARE",
-        help="Flag this share of the rows (0.05, 5%; at most 0.5).",
+        help="Flag this share of the rows (0.05, 5%).",
     )
     threshold: float | None = option(
         type=float,
@@ -233,16 +215,21 @@ class Training:
     """How a model is fitted."""
 
     max_false_flags: float | None = option(
+        sets="max_false_flags",
         type=click.FloatRange(0, min_open=True),
         metavar="N",
         help="Rows that may be flagged in a table of this size without outliers (default: 1).",
     )
     # The upper limit is that of NumPy's RandomState.
     seed: int = option(
-        default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Random seed."
+        sets="random_state",
+        default=0,
+        show_default=True,
+        type=click.IntRange(0, 2**32 - 1),
+        help="Random seed.",
     )
     jobs: int | None = option(
-        type=click.IntRange(1), help="Number of threads (default: all cores)."
+        sets="n_jobs", type=click.IntRange(1), help="Number of threads (default: all cores)."
     )
     profile: str = option(
         type=click.Choice(["default", "paper"]),
@@ -344,10 +331,10 @@ reference = click.option(
 )
 level = click.option(
     "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=ShareType(0, 1, min_open=True, max_open=True),
     metavar="SHARE",
     help="With --reference: largest expected share of clean rows among the flagged ones "
-    "(default: 0.1).",
+    "(0.05, 5%; default: 0.1).",
 )
 jobs = click.option(
     "--jobs", type=click.IntRange(1), help="Number of threads (default: all cores)."

@@ -87,8 +87,7 @@ def detect_table(
     """
     encoder.keep_missing = takes_missing(model)
     table.require_columns((*([] if id is None else [id]), *hide, *ignore))
-    used_otherwise = {"id": [] if id is None else [id], "label or known": ignore}
-    require_group_columns(group_columns(encoder.by), table.names, used_otherwise)
+    require_group_columns(group_columns(encoder.by), table.names)
     names = [name for name in table.names if name != id and name not in ignore]
     with stage("encoding"):
         report_progress(0, 0)

@@ -131,8 +131,12 @@ def require_one_rule(
     threshold: float | None,
     flag: int | None,
     max_false_flags: float | None = None,
+    model: OutlierModel | None = None,
 ) -> None:
-    """Raise TableError unless at most one rule is given, with a possible value."""
+    """Raise TableError unless at most one rule is given, with a possible value.
+
+    The parameters of an unfitted ``model`` may be that rule.
+    """
     choices = {
         "contamination": contamination,
         "threshold": threshold,
@@ -140,6 +144,8 @@ def require_one_rule(
         "max_false_flags": max_false_flags,
     }
     given = [name for name, value in choices.items() if value is not None]
+    if given and model is not None:
+        given += [f"{name} of the model" for name in _own_rules(model)]
     if len(given) > 1:
         raise TableError(f"{' and '.join(given)} contradict each other: give one of them.")
     if contamination is not None and not 0 < contamination <= 0.5:
@@ -150,6 +156,14 @@ def require_one_rule(
         not isinstance(flag, numbers.Integral) or isinstance(flag, bool) or flag < 1
     ):
         raise TableError(f"flag={flag!r} must be a whole number of at least 1.")
+
+
+def _own_rules(model: OutlierModel) -> list[str]:
+    """Return the parameters by which a model was given a rule of its own."""
+    # Not "paper", which is a part of ODEFS.paper() that another rule may replace.
+    is_share = not isinstance(model.contamination, str)
+    is_number = model.max_false_flags != OutlierModel.max_false_flags
+    return [*(["contamination"] * is_share), *(["max_false_flags"] * is_number)]
 
 
 def _above(scores: np.ndarray, threshold: float, convention: FlagConvention) -> Flagging:

@@ -19,6 +19,7 @@ from odefs.cli.flag_limit import (
 )
 from odefs.cli.option_records import as_record
 from odefs.cli.scoring import ModelRun, score_file
+from odefs.cli.shares import ShareType
 from odefs.cli.terminal.messages import document_text, write_document
 from odefs.cli.terminal.progress import progress
 
@@ -90,13 +91,13 @@ class CheckRun(ModelRun):
 )
 @click.option(
     "--max-drift",
-    type=click.FloatRange(0, 1),
+    type=ShareType(0, 1),
     default=MAX_DRIFT,
     show_default=True,
     metavar="SHARE",
-    help="Share of a column's rows that may lie outside the training range, be of unseen "
-    "categories, differ in how many are missing, or have moved to other values (at least 0.1 of "
-    "the rows).",
+    help="Share of a column's rows (0.05, 5%) that may lie outside the training range, be of "
+    "unseen categories, differ in how many are missing, or have moved to other values (at least "
+    "0.1 of the rows).",
 )
 @click.option(
     "--format",
@@ -116,7 +117,7 @@ class CheckRun(ModelRun):
 @options.one_table
 @options.jobs
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, also for errors.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--quiet", is_flag=True, help="Print no lines of text, only errors.")
 @reports_errors
 @as_record(CheckRun)
 def command(run: CheckRun) -> None:
@@ -150,11 +151,12 @@ def command(run: CheckRun) -> None:
                     partial.write_text(as_metrics(checked), encoding="utf-8", newline="\n")
         if run.as_json:
             write_document(document_text(as_document(checked)))
-        elif not run.quiet and (text := FORMATS[run.form](checked)):
-            if run.form == "text":
-                click.echo(text, nl=False)
-            else:
-                write_document(text)
+        elif run.form == "text":
+            if not run.quiet:
+                click.echo(FORMATS[run.form](checked), nl=False)
+        # Programs read the other formats, so --quiet leaves them. There may be no annotations.
+        elif text := FORMATS[run.form](checked):
+            write_document(text)
     if checked.has_failed():
         raise SystemExit(TOO_MANY)
 

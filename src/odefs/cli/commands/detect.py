@@ -10,8 +10,11 @@ import click
 
 from odefs._progress import report_progress, stage
 from odefs.cli import options
+from odefs.cli.column_options import require_one_use
 from odefs.cli.errors import reports_errors
 from odefs.cli.option_records import as_record
+from odefs.cli.output_options import require_their_outputs
+from odefs.cli.parameter_options import require_one_source
 from odefs.cli.sheets import (
     SheetResult,
     SheetRun,
@@ -117,20 +120,19 @@ def command(run: DetectRun) -> None:
     """
     from odefs.datasets.transactions import transactions_path
 
-    known, reading = run.columns.known, run.reading
-    if known and known in (run.columns.label, reading.identifier):
-        raise click.UsageError(
-            f"--known {known} is also given as --label or --id: use different columns."
-        )
+    require_one_source(run.training.settings)
+    reading = run.reading
     if run.no_checks and run.checks_path:
         raise click.UsageError(
             "--checks-out and --no-checks are mutually exclusive: give only one of them."
         )
+    require_their_outputs(run.writing, run.checks_path)
     file = run.file
     if file is None:
         file = str(transactions_path())
         reading = replace(reading, identifier=reading.identifier or "transaction")
         run = replace(run, reading=reading)
+    require_one_use(reading.identifier, run.columns)
     if run.answers:
         refuse_all(reading.sheet, "--answers belongs to one table")
     run_sheets(file, run, partial(_detect, file), run.display.as_json, run.display.quiet)

@@ -13,8 +13,10 @@ import click
 from odefs._extras import require_extra
 from odefs._progress import report_progress, stage
 from odefs.cli import options
+from odefs.cli.column_options import require_one_use
 from odefs.cli.commands.detect import FitOptions, detect_input, read_input
 from odefs.cli.errors import reports_errors
+from odefs.cli.parameter_options import require_one_source
 from odefs.cli.scoring import ModelRun, score_file
 from odefs.cli.sheets import refuse_all
 from odefs.cli.terminal.progress import progress
@@ -98,10 +100,12 @@ def command(
 
     with require_extra("the review page", "review"):
         from odefs.review_page.server import serve
+    require_one_source(training.settings)
     refuse_all(reading.sheet, "A review is of one table")
     if file is None:
         file = str(transactions_path())
         reading = replace(reading, identifier=reading.identifier or "transaction")
+    require_one_use(reading.identifier, columns)
     if answers is None and file == "-":
         raise click.UsageError("--answers is needed with a table from standard input.")
     path = answers or default_target(file, ANSWERS_SUFFIX, reading.table)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import click
-from click.core import ParameterSource
 
 from odefs.cli import options
 from odefs.cli.errors import reports_errors
@@ -23,7 +22,9 @@ from odefs.cli.flag_limit import (
     require_comparable,
     share_in_training,
 )
+from odefs.cli.given_options import is_given, spelling
 from odefs.cli.option_records import as_record
+from odefs.cli.output_options import require_their_outputs
 from odefs.cli.scoring import ModelRun, open_table_model, reference_scores, score_file
 from odefs.cli.sheets import SheetResult, refuse_all, run_sheets, sheet_writing
 from odefs.cli.terminal.messages import document_text, say_warning, write_document
@@ -91,6 +92,7 @@ def command(run: ScoreRun) -> None:
         return
     require_comparable(run.limit, run.flagging)
     _require_one_rule(run)
+    require_their_outputs(run.writing)
     if run.reference:
         refuse_all(run.reading.sheet, "--reference is a table of its own")
     run_sheets(run.file, run, _score, run.display.as_json, run.display.quiet)
@@ -219,21 +221,14 @@ def _score_folder(run: ScoreRun, output: str) -> None:
 
 
 def _require_folder_options(reasons: str) -> None:
-    context = click.get_current_context()
-    # Values do not show which options were given, because --top and others have defaults.
     # --reasons none is what folders do anyway.
     given = [
-        name
-        for name in SINGLE_TABLE
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        and (name, reasons) != ("reasons", "none")
+        name for name in SINGLE_TABLE if is_given(name) and (name, reasons) != ("reasons", "none")
     ]
     if given:
-        name = {"report_path": "report", "cell_range": "range"}.get(given[0], given[0]).replace(
-            "_", "-"
-        )
         raise click.UsageError(
-            f"--{name} is for single tables; folders support --id, --threshold and --force."
+            f"{spelling(given[0])} is for single tables; folders support --id, --threshold and "
+            "--force."
         )
 
 

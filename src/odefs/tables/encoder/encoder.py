@@ -22,6 +22,7 @@ from odefs._known_options import lacks_columns, no_column
 from odefs.exceptions import TableError, warn
 from odefs.models.constraints import Parameters
 from odefs.system.threads import available_threads, run_tasks
+from odefs.tables.encoder.column_uses import require_one_use
 from odefs.tables.encoder.encode import encoded, usual_cells
 from odefs.tables.encoder.group_statistics import with_groups
 from odefs.tables.encoder.groups import (
@@ -45,16 +46,6 @@ def _require_rows(n_rows: int) -> None:
         # "1 sample" is what scikit-learn's estimator checks look for.
         rows = "1 row (1 sample)" if n_rows == 1 else "none"
         raise TableError(f"a table needs at least two rows, this one has {rows}.")
-
-
-def _require_one_type(number: Sequence[str], category: Sequence[str]) -> None:
-    """Raise if a column is given both as a number and as a category."""
-    both = [name for name in number if name in category]
-    if both:
-        raise TableError(
-            f"column {both[0]!r} is given both as 'number' and as 'category', which contradict "
-            "each other: remove one of the two."
-        )
 
 
 class ColumnEncoder(Parameters):
@@ -220,20 +211,35 @@ class ColumnEncoder(Parameters):
         encoder._set_names(known.columns)
         return encoder
 
-    def _check_parameters(self, names: Sequence[str], n_rows: int) -> None:
+    def require_consistent(self, id: str | None = None) -> None:
+        """Raise TableError for columns that are not listed, or whose uses contradict each other.
+
+        ``id`` is the column that names the rows of the table, if there is one.
+        """
         for name in ("number", "category", "drop", "keep", "na"):
             if isinstance(getattr(self, name), str):
                 raise TableError(
                     f"{name}={getattr(self, name)!r} must be a list of names, not one name."
                 )
+        require_one_use(
+            {
+                "by": group_columns(self.by),
+                "id": [] if id is None else [id],
+                "drop": self.drop,
+                "keep": self.keep,
+                "number": self.number,
+                "category": self.category,
+            }
+        )
+
+    def _check_parameters(self, names: Sequence[str], n_rows: int) -> None:
+        self.require_consistent()
         if not isinstance(self.max_categories, numbers.Integral) or self.max_categories < 2:
             raise TableError(
                 f"max_categories={self.max_categories!r} must be a whole number of at least 2."
             )
         _require_rows(n_rows)
-        _require_one_type(self.number, self.category)
-        used_otherwise = {"drop": self.drop, "number": self.number, "keep": self.keep}
-        require_group_columns(group_columns(self.by), names, used_otherwise)
+        require_group_columns(group_columns(self.by), names)
         asked = [*self.number, *self.category, *self.drop, *self.keep]
         unknown = [name for name in asked if name not in names]
         if unknown:

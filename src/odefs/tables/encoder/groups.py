@@ -6,7 +6,7 @@ the whole table. What is usual in a group is learned in
 :mod:`odefs.tables.encoder.group_statistics`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -120,24 +120,13 @@ def unknown_note(groups: Groups, count: int) -> list[Note]:
     return [Note("unknown_groups", columns=groups.columns, count=count)] if count else []
 
 
-def require_group_columns(
-    by: Sequence[str], names: Sequence[str], others: Mapping[str, Collection[str]]
-) -> None:
-    """Raise TableError for group columns that do not exist or have another use.
-
-    ``others`` are columns with another use, by the name of the option.
-    """
+def require_group_columns(by: Sequence[str], names: Sequence[str]) -> None:
+    """Raise TableError for group columns that do not exist or are named twice."""
     for place, name in enumerate(by):
         if name not in names:
             raise TableError(no_column(name, names, " to group by"))
         if name in by[:place]:
             raise TableError(f"the group column {name!r} is named twice; once is enough.")
-        for option, columns in others.items():
-            if name in columns:
-                raise TableError(
-                    f"column {name!r} is given both as 'by' and as {option!r}: "
-                    "a group column has no other use, so remove one of the two."
-                )
 
 
 def _listed(columns: Sequence[str]) -> str:

@@ -37,7 +37,8 @@ WRITABLE = (
     ".jsonl",
     ".xlsx",
 )
-SPREADSHEET = (".csv", ".tsv", ".csv.gz", ".xlsx")
+DELIMITED = (".csv", ".tsv", ".csv.gz")
+SPREADSHEET = (*DELIMITED, ".xlsx")
 
 
 def is_spreadsheet(path: Path | None) -> bool:
