@@ -24,7 +24,7 @@ detector and the competitors scored by plain distances. 2: ``ODEFS.paper()`` con
 float64), and all methods of the paper score by squared distances.
 """
 
-DEFAULT_VERSION = "6"
+DEFAULT_VERSION = "7"
 """The same for ``ODEFS()`` with its default parameters, and for ``odefs.detect``.
 
 2: it draws in extreme values and has companions. 3: columns with one dominant value take no part in
@@ -32,7 +32,8 @@ relations, companions of little weight do not join, and there are fewer members 
 relations have half the weight. 5: relations count as far as columns explain each other, missing
 numbers are not replaced, trust in a tail needs other rows that confirm it, and columns of a table
 of noise alone are not damped. 6: relations are learned from missing cells as such, and equal rows
-confirm no tail.
+confirm no tail. 7: subsets are not trusted for the rare value of one column, and a category alone
+does not make other columns noise.
 """
 
 OF_DEFAULT = {"ODEFS", "agreement", "known", "odefs.detect", "odefs.detect, trust 0"}
