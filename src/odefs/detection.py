@@ -175,7 +175,10 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
         return replace(super().explain(rows), library=self.library)
 
     def score(self, frame: object) -> np.ndarray:
-        """Scores of other rows with the same columns; high is abnormal, as in :attr:`scores`."""
+        """Scores of other rows with the same columns; high is abnormal, as in :attr:`scores`.
+
+        Infinite numbers count as missing, and a warning names their columns.
+        """
         encoder: Any = self.encoder
         return np.asarray(self.model.outlier_scores(encoder.transform(frame)))
 

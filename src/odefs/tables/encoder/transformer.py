@@ -10,6 +10,7 @@ from odefs.exceptions import TableError
 from odefs.models.fallbacks import whole
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import Lost
+from odefs.tables.encoder.warnings import warn_of_values
 from odefs.tables.frames.columns import Columns
 from odefs.tables.frames.convert import columns_of
 
@@ -97,7 +98,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
             lost = Lost()
             lost.add_text(given[spec.name], column, self.na)
             lost.require_few(spec.name, spec.kind, spec.style)
-        self.warn_unseen_categories(read)
+        warn_of_values(self, read)
         return self.encode_table(read)
 
     def __sklearn_is_fitted__(self) -> bool:
