@@ -165,6 +165,8 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
     def explain(self, rows: object = None) -> Explanation:
         """Contributions of the table's columns to the scores of rows.
 
+        Hidden columns have contributions, but no values: their cells are ``(hidden)``.
+
         Parameters
         ----------
         rows : int, str, or array-like of int, bool or str, or data frame, optional
@@ -278,7 +280,8 @@ def detect(
     max_false_flags : float, optional
         Expected number of flagged rows in a table of this size without outliers (default 1).
     hide : str or sequence of str
-        Columns that are used, but whose values the report does not show.
+        Columns that are used, but whose values are not shown: frames, explanations, plots and the
+        report name them without values. :meth:`Detection.reasons` and the table have the values.
     known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
         Rows known to be outliers or normal, named as in :meth:`Detection.reasons`: row numbers from
         0, a boolean mask, or labels. Labels of all rows (0 and 1) are rejected: pass ``y == 1``.

@@ -21,7 +21,7 @@ from odefs.plots.base import (
     short,
     short_names,
 )
-from odefs.tables.messages.values import HIDDEN, MISSING, first_of
+from odefs.tables.messages.values import MISSING, first_of
 from odefs.tables.results.displayed_rows import shown_names
 
 if TYPE_CHECKING:
@@ -276,9 +276,6 @@ class ReasonsDisplay(Display):
     ) -> Self:
         """Draw one row of a table, by default the most outlying one."""
         found = detection.explain(int(detection.order[0]) if row is None else row)
-        is_hidden = np.isin(found.feature_names, list(detection.hidden))
-        cells = np.where(is_hidden, HIDDEN, found.data if found.shown is None else found.shown)
-        found = replace(found, shown=cells)
         return cls.from_explanation(found, n_columns=n_columns, ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:

@@ -210,6 +210,8 @@ class TableDetection:
     def explain(self, rows: object = None) -> Explanation:
         """Contributions of the table's columns to the scores of rows.
 
+        Hidden columns have contributions, but no values: their cells are ``(hidden)``.
+
         Parameters
         ----------
         rows : int, str, or array-like of int, bool or str, optional
@@ -225,7 +227,7 @@ class TableDetection:
         own = [names[row] for row in numbers.tolist()]
         durations = () if self.origin is None else duration_names(self.origin)
         return explain_encoded(
-            self.model, self.encoder, self.table, self.X, numbers, own, durations
+            self.model, self.encoder, self.table, self.X, numbers, own, durations, self.hidden
         )
 
     def numbers(self, rows: object) -> np.ndarray:
