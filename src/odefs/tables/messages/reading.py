@@ -6,6 +6,7 @@ each would hide the rest of the screen.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from odefs.tables.messages.notes import ONE_VALUE, exclusion_message, note_message
 from odefs.tables.messages.values import first_of, percent, without_controls
@@ -14,6 +15,8 @@ from odefs.tables.readers.error_messages import list_option
 
 NAMED_IN_GROUP = 8
 LONGEST_NAME = 60
+LONGEST_LIST = 160
+"""Characters of the names in a line, of which there is always one."""
 GROUPED_NOTES: tuple[NoteKind, ...] = ("text_format", "leading_zeros", "identifier_as_category")
 """Kinds of notes that name one column and hold for several in the same words."""
 
@@ -31,10 +34,9 @@ def left_out_lines(left_out: Mapping[str, Exclusion]) -> list[str]:
 
 def _names(columns: Sequence[str]) -> str:
     """Return the first names; where a line of prose was read as the header, they are long."""
-    return first_of(
-        [name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..." for name in columns],
-        NAMED_IN_GROUP,
-    )
+    names = [name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..." for name in columns]
+    lengths = accumulate(len(name) + len(", ") for name in names[:NAMED_IN_GROUP])
+    return first_of(names, max(1, sum(length <= LONGEST_LIST for length in lengths)))
 
 
 def _reason(exclusions: Sequence[Exclusion]) -> str:
