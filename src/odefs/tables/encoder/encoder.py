@@ -18,10 +18,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from odefs._known_options import lacks_columns, no_column
+from odefs._known_options import lacks_columns, names_its_parameters, no_column
 from odefs.exceptions import TableError
 from odefs.models.constraints import Parameters
 from odefs.system.threads import available_threads, run_tasks
+from odefs.tables.encoder.arguments import require_lists
 from odefs.tables.encoder.encode import encoded, usual_cells
 from odefs.tables.encoder.group_statistics import with_groups
 from odefs.tables.encoder.groups import (
@@ -60,6 +61,7 @@ class ColumnEncoder(Parameters):
 
     groups_: Groups | None = None  # the groups within which values are compared
 
+    @names_its_parameters
     def __init__(
         self,
         number: Sequence[str] = (),
@@ -85,6 +87,11 @@ class ColumnEncoder(Parameters):
     def _require_fitted(self) -> None:
         if not hasattr(self, "specs_"):
             raise ValueError(f"This {type(self).__name__} is not fitted yet: call fit first.")
+
+    def require_lists(self) -> None:
+        """Raise TableError for parameters that are a single name or None instead of a list."""
+        lists = ("number", "category", "drop", "keep", "na")
+        require_lists({name: getattr(self, name) for name in lists})
 
     def is_read(self, name: str) -> bool:
         """Whether a column of the training table is read."""
@@ -199,11 +206,6 @@ class ColumnEncoder(Parameters):
         return encoder
 
     def _check_parameters(self, names: Sequence[str], n_rows: int) -> None:
-        for name in ("number", "category", "drop", "keep", "na"):
-            if isinstance(getattr(self, name), str):
-                raise TableError(
-                    f"{name}={getattr(self, name)!r} must be a list of names, not one name."
-                )
         if not isinstance(self.max_categories, numbers.Integral) or self.max_categories < 2:
             raise TableError(
                 f"max_categories={self.max_categories!r} must be a whole number of at least 2."

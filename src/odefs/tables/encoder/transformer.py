@@ -79,6 +79,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         return self.encode_table(self._learn(X))
 
     def _learn(self, X: object) -> Columns:
+        self.require_lists()
         given = columns_of(X, self.is_read)
         return self.learn_groups(given, self.learn_columns(given))
 
