@@ -6,7 +6,6 @@ each would hide the rest of the screen.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
 
 from odefs.tables.messages.notes import ONE_VALUE, exclusion_message, note_message
 from odefs.tables.messages.values import first_of, percent, without_controls
@@ -35,8 +34,7 @@ def left_out_lines(left_out: Mapping[str, Exclusion]) -> list[str]:
 def _names(columns: Sequence[str]) -> str:
     """Return the first names; where a line of prose was read as the header, they are long."""
     names = [name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..." for name in columns]
-    lengths = accumulate(len(name) + len(", ") for name in names[:NAMED_IN_GROUP])
-    return first_of(names, max(1, sum(length <= LONGEST_LIST for length in lengths)))
+    return first_of(names, NAMED_IN_GROUP, LONGEST_LIST)
 
 
 def _reason(exclusions: Sequence[Exclusion]) -> str:
