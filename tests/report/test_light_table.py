@@ -178,3 +178,14 @@ def test_columns_left_out_are_cut_at_whole_names():
     assert len(shown) >= 3
     assert all(name in names or name.endswith("...") for name in shown)
     assert f" and {len(names) - len(shown)} more (" in line
+
+
+def test_a_report_is_offered_only_where_there_is_one():
+    table = codes_for_missing(3)
+    for model in (odefs.ODEFS(random_state=0), odefs.LeSiNN(random_state=0)):
+        found = odefs.detect(table, model=model)
+        offered = [
+            word in found._repr_html_() for word in (".report()", ".save_report(", ".show()")
+        ]
+        assert offered == [found.has_importances] * 3
+        assert ".to_frame()" in found._repr_html_()

@@ -47,13 +47,14 @@ def render_light(detection: TableDetection, page: str | None = None) -> str:
         for row, found in zip(rows, reasons, strict=True)
     ]
     listed = "".join(f"<li>{_text(line)}</li>" for line in _checks(detection))
+    to_page = NEXT if page is None else _link(page)
     return "".join(
         [
             f"<div><p>{escape(_headline(detection))}</p>",
             f"<p>Values to check:</p><ul>{listed}</ul>" if listed else "",
             f"<table><thead>{header}</thead><tbody>{''.join(lines)}</tbody></table>",
             _reading(detection),
-            f"<p>{NEXT if page is None else _link(page)}{FRAME}</p></div>",
+            f"<p>{to_page if detection.has_importances else ''}{FRAME}</p></div>",
         ]
     )
 

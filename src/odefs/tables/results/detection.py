@@ -241,8 +241,13 @@ class TableDetection:
         """Names by which rows can be selected; ``None`` if they have only numbers."""
         return row_labels(self.named, self.row_names, self.index)
 
+    @property
+    def has_importances(self) -> bool:
+        """Whether the model knows how much columns matter, which a report needs."""
+        return hasattr(self.model, "feature_importances_")
+
     def require_importances(self) -> None:
-        if not hasattr(self.model, "feature_importances_"):
+        if not self.has_importances:
             raise ValueError(
                 f"{type(self.model).__name__} learns nothing about columns, so there are no "
                 "importances and no report; reasons() says what gave rows away."
