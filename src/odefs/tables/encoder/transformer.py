@@ -31,7 +31,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         Columns to leave out.
     keep : sequence of str
         Columns to use even if they look like identifiers.
-    na : sequence of str
+    na : sequence of str or float
         Further words (or numbers) that mean "missing".
     max_categories : int, default=50
         Maximum number of encoded columns per text column; its rarest values share the last one.
@@ -84,7 +84,11 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         return self.learn_groups(given, self.learn_columns(given))
 
     def transform(self, X: object) -> np.ndarray:
-        """Encode another data frame with the columns of the training frame."""
+        """Encode another data frame with the columns of the training frame.
+
+        Warnings name columns with infinite numbers, which count as missing, and those with mostly
+        unknown categories.
+        """
         check_is_fitted(self, "specs_")
         # Columns of a frame are found by name, those of an array by position only. The wording is
         # the one that scikit-learn's estimator checks look for.
