@@ -12,6 +12,7 @@ from command import odefs as run
 from odefs.exceptions import ODEFSWarning
 from odefs.tables import table as tables
 from odefs.tables.checks import find_checks
+from odefs.tables.detect import score_table
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.learning import learn_encoder
 from odefs.tables.messages import infinite_column
@@ -84,14 +85,31 @@ def scorers(tmp_path):
     }
 
 
+@pytest.mark.parametrize("n_infinite", [1, 200])
 @pytest.mark.parametrize("way", ["score", "predict", "pipeline", "batches"])
-def test_infinite_cells_of_new_rows_are_warned_about(way, scorers):
+def test_infinite_cells_of_new_rows_are_warned_about(way, n_infinite, scorers):
+    rows = table_with(n=200).with_row_index("row")
+    is_chosen = pl.col("row") < n_infinite
+    infinite, missing = (
+        rows.with_columns(x=pl.when(is_chosen).then(cell).otherwise("x")).drop("row")
+        for cell in (np.inf, np.nan)
+    )
     with pytest.warns(ODEFSWarning) as warned:
-        scorers[way](table_with(np.inf))
+        scorers[way](infinite)
     assert [str(warning.message) for warning in warned] == [infinite_column("x")]
     with warnings.catch_warnings():
         warnings.simplefilter("error", ODEFSWarning)
-        scorers[way](table_with(np.nan))
+        scorers[way](missing)
+
+
+@pytest.mark.parametrize("kind", ["number", "category"])
+def test_a_column_of_infinite_cells_alone_is_noted(kind):
+    codes = table_with().with_columns(x=pl.Series(np.arange(200.0) % 3))
+    encoder = odefs.TableEncoder(**{kind: ["x"]}).fit(codes)
+    model = odefs.LeSiNN(scaling="none", random_state=0).fit(encoder.transform(codes))
+    rows = table_of(codes.with_columns(x=pl.lit(np.inf)))
+    found, _ = score_table(rows, model, encoder)
+    assert [(note.kind, note.count) for note in found.notes] == [("infinite_cells", 200)]
 
 
 def test_infinite_cells_of_columns_that_are_not_used_are_not_warned_about():
