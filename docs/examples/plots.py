@@ -60,7 +60,8 @@ found.plot_map()
 # Without a table
 # ---------------
 #
-# The classes of ``odefs.plots`` take estimators and arrays as well.
+# The classes of ``odefs.plots`` take estimators and arrays as well, apart from the map, which needs
+# a detection.
 
 X = np.random.default_rng(0).normal(size=(1000, 20))
 X[:10, 3] += 9

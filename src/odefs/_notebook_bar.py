@@ -18,18 +18,30 @@ def in_notebook() -> bool:
 
 
 class NotebookBar:
-    """Listener of ``odefs._progress`` that shows the latest stage."""
+    """Listener of ``odefs._progress`` that shows the latest stage.
+
+    A stage may consist of several passes, such as rounds of learning, of which each counts its own
+    parts. How many passes there are is not known in advance: from the second one on, the bar has no
+    length.
+    """
 
     def __init__(self) -> None:
         self.handle: Any = None
         self.drawn, self.stage = 0.0, ""
+        self.share, self.is_first_pass = 0.0, True
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()
-        if stage == self.stage and now - self.drawn < INTERVAL:
+        is_new = stage != self.stage
+        if is_new:
+            self.stage, self.share, self.is_first_pass = stage, 0.0, True
+        share = done / total if total else self.share
+        self.is_first_pass &= share >= self.share
+        self.share = share
+        if not is_new and now - self.drawn < INTERVAL:
             return
-        self.drawn, self.stage = now, stage
-        self._show(bar(stage, done, total))
+        self.drawn = now
+        self._show(bar(stage, done, total if self.is_first_pass else 0))
 
     def end(self) -> None:
         """Leave an empty output: only all outputs of a cell could be removed."""

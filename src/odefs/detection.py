@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -24,6 +24,7 @@ from odefs.report.outlier_groups import row_kinds
 from odefs.review import Review
 from odefs.tables.answers.apply import with_answers
 from odefs.tables.detect import detect_table
+from odefs.tables.encoder.arguments import column_names, missing_words
 from odefs.tables.encoder.groups import group_columns
 from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.flagging import require_one_rule
@@ -165,6 +166,8 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
     def explain(self, rows: object = None) -> Explanation:
         """Contributions of the table's columns to the scores of rows.
 
+        Hidden columns have contributions, but no values: their cells are ``(hidden)``.
+
         Parameters
         ----------
         rows : int, str, or array-like of int, bool or str, or data frame, optional
@@ -175,7 +178,10 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
         return replace(super().explain(rows), library=self.library)
 
     def score(self, frame: object) -> np.ndarray:
-        """Scores of other rows with the same columns; high is abnormal, as in :attr:`scores`."""
+        """Scores of other rows with the same columns; high is abnormal, as in :attr:`scores`.
+
+        Infinite numbers count as missing, and a warning names their columns.
+        """
         encoder: Any = self.encoder
         return np.asarray(self.model.outlier_scores(encoder.transform(frame)))
 
@@ -228,22 +234,22 @@ def detect(
     id: str | int | None = None,
     model: OutlierModel | None = None,
     encoder: TableEncoder | None = None,
-    by: str | Sequence[str] = (),
-    contamination: float | None = None,
+    by: str | Sequence[str] | None = (),
+    contamination: float | Literal["auto"] | None = None,
     threshold: float | None = None,
     flag: int | None = None,
     max_false_flags: float | None = None,
-    hide: str | Sequence[str] = (),
+    hide: str | Sequence[str] | None = (),
     known_outliers: object = None,
     known_normal: object = None,
     random_state: int | np.random.RandomState | None = SEED,
     n_jobs: int | None = None,
     checks: bool = True,
-    number: str | Sequence[str] = (),
-    category: str | Sequence[str] = (),
-    drop: str | Sequence[str] = (),
-    keep: str | Sequence[str] = (),
-    na: str | Sequence[str] = (),
+    number: str | Sequence[str] | None = (),
+    category: str | Sequence[str] | None = (),
+    drop: str | Sequence[str] | None = (),
+    keep: str | Sequence[str] | None = (),
+    na: str | float | Sequence[str | float] | None = (),
     max_categories: int = 50,
     mark_missing: bool = False,
 ) -> Detection:
@@ -271,12 +277,14 @@ def detect(
         parameters of ``model``, if it is given.
     contamination, threshold, flag
         What to flag: a share of the rows, scores above a number, or a number of rows. By default,
-        rows that score higher than the bulk of the scores explains; of fewer than 30 rows, none.
+        which is also ``contamination="auto"``, rows that score higher than the bulk of the scores
+        explains; of fewer than 30 rows, none.
     max_false_flags : float, optional
         Expected number of flagged rows in a table of this size without outliers (default 1). Give
         at most one of these four; a rule of ``model``, such as a share, counts as one.
     hide : str or sequence of str
-        Columns that are used, but whose values the report does not show.
+        Columns that are used, but whose values are not shown: frames, explanations, plots and the
+        report name them without values. :meth:`Detection.reasons` and the table have the values.
     known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
         Rows known to be outliers or normal, named as in :meth:`Detection.reasons`: row numbers from
         0, a boolean mask, or labels. Labels of all rows (0 and 1) are rejected: pass ``y == 1``.
@@ -286,7 +294,8 @@ def detect(
     encoder : TableEncoder, optional
         An unfitted encoder with custom parameters.
     number, category, drop, keep, na, max_categories, mark_missing
-        Parameters of :class:`TableEncoder`, if ``encoder`` is not given. One name needs no list.
+        Parameters of :class:`TableEncoder`, if ``encoder`` is not given. One name needs no list,
+        and None names nothing.
 
     Examples
     --------
@@ -298,20 +307,24 @@ def detect(
     >>> int(found.order[0]), found.reasons([99])[0][0].column
     (99, 'price')
     """
-    number, category, drop, keep, na, hide = (
-        (one,) if isinstance(one, str) else one for one in (number, category, drop, keep, na, hide)
+    number, category = column_names("number", number), column_names("category", category)
+    drop, keep, hide = (
+        column_names(name, given)
+        for name, given in (("drop", drop), ("keep", keep), ("hide", hide))
     )
+    is_default = isinstance(contamination, str) and contamination == "auto"
+    share: Any = None if is_default else contamination
     _require_estimators(model, encoder, random_state, n_jobs)
-    require_one_rule(contamination, threshold, flag, max_false_flags, model)
+    require_one_rule(share, threshold, flag, max_false_flags, model)
     own = TableEncoder(
         number=number,
         category=category,
         drop=drop,
         keep=keep,
-        na=na,
+        na=missing_words("na", na),
         max_categories=max_categories,
         mark_missing=mark_missing,
-        by=by,
+        by=group_columns(by),
     )
     encoder = own if encoder is None else _alone(encoder, own)
     encoder.require_consistent(None if id is None else str(id))
@@ -319,13 +332,15 @@ def detect(
     read = _read(frame, table, query, id, by, named)
     given = table_of(frame) if read is None else read.table
     # pandas frames may have integers as names; elsewhere names are text.
-    id, hide = None if id is None else str(id), [str(column) for column in hide]
+    id = None if id is None else str(id)
     given.require_columns([] if id is None else [id])
     _require_hidden(given, hide)
     # clone() leaves the given model unfitted, as scikit-learn's meta-estimators do.
     model = _default_model(encoder.by, random_state, n_jobs) if model is None else clone(model)
+    if is_default or max_false_flags is not None:
+        model.set_params(contamination="auto")
     if max_false_flags is not None:
-        model.set_params(contamination="auto", max_false_flags=max_false_flags)
+        model.set_params(max_false_flags=max_false_flags)
     found = detect_table(
         given,
         model,
@@ -334,7 +349,7 @@ def detect(
         known=_row_numbers(
             given, id, {"known_outliers": known_outliers, "known_normal": known_normal}
         ),
-        contamination=contamination,
+        contamination=share,
         threshold=threshold,
         flag=flag,
         hide=hide,
@@ -381,7 +396,9 @@ def _alone(encoder: TableEncoder, own: TableEncoder) -> TableEncoder:
 
 
 def _default_model(
-    by: str | Sequence[str], random_state: int | np.random.RandomState | None, n_jobs: int | None
+    by: str | Sequence[str] | None,
+    random_state: int | np.random.RandomState | None,
+    n_jobs: int | None,
 ) -> ODEFS:
     return ODEFS(
         # The encoder brings all columns to one scale already.
@@ -399,7 +416,7 @@ def _read(
     table: str | None,
     query: str | None,
     id: str | int | None,
-    by: str | Sequence[str],
+    by: str | Sequence[str] | None,
     named: Sequence[str],
 ) -> "Reading | None":
     """Read a path or address into memory; ``None`` for data frames and arrays.

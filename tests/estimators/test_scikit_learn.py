@@ -178,6 +178,17 @@ def test_columns_that_are_no_numbers_are_named(column, told):
     assert "Not numbers" not in str(caught.value)
 
 
+@pytest.mark.parametrize("as_batch", [False, True])
+def test_columns_of_arrow_that_are_no_numbers_are_named(as_batch):
+    table = pyarrow.table(
+        {"a": ["u", "v"] * 50, "b": np.arange(100.0), "c": [True] * 100, "d": range(100)}
+    )
+    with pytest.raises(ValueError, match="convert") as caught:
+        ODEFS(n_estimators=2).fit(table.to_batches()[0] if as_batch else table)
+    assert "\nNot numbers: 'a' (string). Use odefs.detect" in str(caught.value)
+
+
+FRAMES = (pandas.DataFrame, polars.DataFrame, pyarrow.Table)
 DAYS = np.arange("2024-01-01", "2024-02-20", dtype="M8[D]")
 DATES = {
     "numpy": lambda: np.arange("2024-01-01", "2024-04-10", dtype="M8[D]").reshape(-1, 2),
@@ -205,7 +216,9 @@ def test_tables_of_dates_alone_are_refused_too(make, missing):
     dates = make()
     with pytest.raises(ValueError, match=r"Dates and times \([A-Za-z]+") as caught:
         ODEFS(missing=missing).fit(dates)
-    assert ("Not numbers" in str(caught.value)) == hasattr(dates, "dtypes")
+    assert ("Not numbers" in str(caught.value)) == (
+        hasattr(dates, "dtypes") or hasattr(dates, "schema")
+    )
     model = ODEFS(n_estimators=2, random_state=0, missing=missing).fit(
         np.random.default_rng(0).normal(size=(50, 2))
     )

@@ -99,3 +99,12 @@ def test_score_with_a_reference(tmp_path, in_parts):
     ):
         refused = run("score", "m.odefs", "new.csv", *wrong, cwd=tmp_path)
         assert refused.returncode == 2
+
+
+def test_a_calibration_is_shown_in_a_line():
+    rows = np.random.default_rng(0).normal(size=(500, 3))
+    calibration = odefs.calibrate(odefs.LeSiNN(random_state=0).fit(rows), rows[:120])
+    for shown in (repr(calibration), repr(calibration.reference)):
+        assert "120" in shown
+        assert len(shown) < 80
+    assert "LeSiNN" in repr(calibration)

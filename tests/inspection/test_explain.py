@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pandas.testing import assert_frame_equal
 from sklearn.utils._testing import assert_allclose
 
 from odefs import ODEFS, FeatureSelection, LeSiNN
@@ -177,3 +178,10 @@ def test_columns_that_lowered_a_score_are_no_reasons():
     for k in (0, -1, 1.5):
         with pytest.raises(ValueError, match="whole number of at least 1"):
             explanation.reasons(0, k=k)
+
+
+def test_top_columns_are_those_of_the_frame(noisy):
+    model = LeSiNN(random_state=0).fit(noisy)
+    whole, top = model.explain(noisy[:5]).to_frame(), model.explain(noisy[:5], top=4).to_frame()
+    first = whole.groupby("row", sort=False).head(4).reset_index(drop=True)
+    assert_frame_equal(top, first)

@@ -12,6 +12,7 @@ import pytest
 mpl.use("Agg")
 
 from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgb
 from scipy import sparse
 from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import NotFittedError
@@ -368,3 +369,69 @@ def test_masked_cells_are_missing_in_the_picture(fitted):
     np.testing.assert_array_equal(hidden.values, expected.values)
     np.testing.assert_array_equal(hidden.quartiles, expected.quartiles)
     assert np.isnan(expected.values).any()
+
+
+def luminance(color):
+    """Relative luminance of an opaque colour, 0 for black, 1 for white."""
+    parts = np.array(to_rgb(color))
+    return np.where(parts > 0.04, ((parts + 0.055) / 1.055) ** 2.4, parts / 12.92) @ [
+        0.2126,
+        0.7152,
+        0.0722,
+    ]
+
+
+def contrast(one, other):
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+def test_lines_and_text_are_seen_in_light_and_dark_styles(style, found):
+    far = plots.MapDisplay(np.eye(2), [False, True], [0], [0], [0.5, 0.5], clipped=[1])
+    with plt.style.context(style):
+        paper = mpl.rcParams["axes.facecolor"]
+        lines = [found.plot_scores().ax_.lines[-1], found.plot_reasons().ax_.lines[-1]]
+        colors = [line.get_color() for line in lines]
+        colors.append(far.plot().ax_.collections[-1].get_edgecolor()[0][:3])
+        row = found.plot_row()
+        bars = [bar.get_facecolor()[:3] for bar in row.ax_.patches]
+        texts = [text.get_color() for text in row.ax_.texts]
+    assert min(contrast(color, paper) for color in colors) > 10
+    assert min(contrast(text, bar) for text in texts for bar in bars) > 4.5
+
+
+def box_in_figure(artist, figure):
+    figure.canvas.draw()
+    low, high = artist.get_window_extent().get_points()
+    return (low >= figure.bbox.p0 - 1).all() and (high <= figure.bbox.p1 + 1).all()
+
+
+@pytest.mark.parametrize("length", [3, 40, 300])
+def test_long_names_and_values_leave_room_for_the_bars(length):
+    cells = np.random.default_rng(0).normal(size=(4, 200))
+    cells[:, 7] = 30
+    columns = {f"{'number ' * length}{k}"[-length:]: column for k, column in enumerate(cells)}
+    words = np.where(np.arange(200) == 7, "rare " * length, "usual " * length)
+    others = {f"{k} {'text ' * length}"[:length]: words for k in range(6)}
+    found = odefs.detect(pl.DataFrame(columns | others), random_state=0)
+    for display in (found.plot_reasons(7), found.plot_row(7)):
+        figure, ax = display.figure_, display.ax_
+        assert box_in_figure(ax.xaxis.label, figure)
+        assert ax.get_window_extent().width > 0.35 * figure.bbox.width
+        labels = [label.get_text() for label in ax.get_yticklabels()]
+        assert len(set(labels)) == len(labels)
+    assert "not drawn: " in ax.get_xlabel().replace("\n", " ")
+
+
+def test_plots_of_a_row_take_one_row(found, fitted):
+    model, X = fitted
+    explanation = model.explain(X[:5])
+    for draw in (
+        found.plot_reasons,
+        found.plot_row,
+        lambda row: plots.ReasonsDisplay.from_explanation(explanation, row),
+    ):
+        with pytest.raises(ValueError, match=r"row=\[1, 2\] names 2 rows, but one row is drawn"):
+            draw([1, 2])
+        assert draw([2]).columns == draw(2).columns

@@ -11,7 +11,9 @@ import odefs
 from odefs.cli.terminal.screen import Screen, show_reading
 from odefs.datasets.transactions import transactions_path
 from odefs.report import notebook
+from odefs.report.light_table import CHECKS
 from odefs.tables.detect import score_table
+from odefs.tables.messages import left_out_lines, more_checks
 from odefs.tables.model_files.tables import load_table_model
 from odefs.tables.results.detection import READING_LINES
 from odefs.tables.table import table_of
@@ -148,3 +150,42 @@ def test_the_cell_of_any_table_is_small():
     assert len(found.notes) > 20
     assert len(found._repr_html_().encode()) < 60_000
     assert len(str(found).splitlines()) <= 1 + 2 * READING_LINES
+
+
+def codes_for_missing(n_columns):
+    """Ages of which each column has one that is -999."""
+    ages = np.random.default_rng(0).integers(20, 80, size=(90, n_columns)).astype(float)
+    ages[np.arange(n_columns), np.arange(n_columns)] = -999
+    return pl.DataFrame({f"age{k}": ages[:, k] for k in range(n_columns)})
+
+
+@pytest.mark.parametrize("n_columns", [2, CHECKS, 12])
+def test_values_to_check_that_are_not_listed_are_counted(n_columns):
+    found = odefs.detect(codes_for_missing(n_columns))
+    assert len(found.checks) >= n_columns
+    items = found._repr_html_().split("<li>")[1:]
+    more = len(found.checks) - CHECKS
+    assert len(items) == min(len(found.checks), CHECKS) + (more > 0)
+    assert (more > 0) == (more_checks(more, in_python=True) in items[-1])
+
+
+def test_columns_left_out_are_cut_at_whole_names():
+    names = [f"{'long name ' * (k % 9)}{k}" for k in range(300)]
+    found = odefs.detect(codes_for_missing(2).with_columns(pl.lit(1).alias(name) for name in names))
+    (line,) = left_out_lines(found.left_out)
+    assert f"Left out: {line}" in Texts(found._repr_html_()).text
+    shown = line.split(" and ")[0].split(", ")
+    assert len(shown) >= 3
+    assert all(name in names or name.endswith("...") for name in shown)
+    assert f" and {len(names) - len(shown)} more (" in line
+
+
+def test_a_report_is_offered_only_where_there_is_one():
+    table = codes_for_missing(3)
+    for model in (odefs.ODEFS(random_state=0), odefs.LeSiNN(random_state=0)):
+        found = odefs.detect(table, model=model)
+        offered = [
+            word in found._repr_html_() for word in (".report()", ".save_report(", ".show()")
+        ]
+        assert offered == [found.has_importances] * 3
+        assert ".to_frame()" in found._repr_html_()

@@ -70,10 +70,80 @@ def test_a_rule_of_the_model_alone_is_used():
     assert odefs.detect(X, model=paper, flag=2).n_flagged == 2
 
 
-@pytest.mark.parametrize("threshold", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("threshold", [np.nan, np.inf, -np.inf, "2", True, [1.0]])
 def test_a_threshold_is_a_finite_number(unfitted, threshold):
     with pytest.raises(TableError, match="finite"):
         odefs.detect(X, threshold=threshold)
+
+
+@pytest.mark.parametrize("contamination", ["5%", "paper", 0, 0.7, 5, np.nan, True, [0.1]])
+def test_a_contamination_is_a_share(unfitted, contamination):
+    with pytest.raises(TableError, match=r"contamination=.* must be a share") as caught:
+        odefs.detect(X, contamination=contamination)
+    assert repr(contamination) in str(caught.value)
+
+
+def test_the_default_contamination_may_be_named():
+    by_default = odefs.detect(X)
+    named = odefs.detect(X, contamination="auto")
+    assert named.convention == by_default.convention
+    assert named.threshold == by_default.threshold
+    model = ODEFS(contamination=0.1, random_state=0)
+    assert odefs.detect(X, model=model, contamination="auto").convention.kind == "auto"
+    assert odefs.detect(X, model=model).convention.kind == "model_contamination"
+
+
+LISTS = ("number", "category", "drop", "keep", "hide", "by", "na")
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_none_names_nothing(name):
+    frame = pl.DataFrame(X)
+    np.testing.assert_array_equal(
+        odefs.detect(frame, **{name: None}).scores, odefs.detect(frame).scores
+    )
+
+
+@pytest.mark.parametrize("given", [True, b"p", {"p": 1}, X.shape.__len__])
+@pytest.mark.parametrize("name", LISTS)
+def test_an_argument_that_names_nothing_is_refused(unfitted, name, given):
+    with pytest.raises(TableError, match=f"{name}=.* must be .* or a list of") as caught:
+        odefs.detect(X, **{name: given})
+    assert repr(given) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["number", "category", "drop", "keep", "hide", "by"])
+def test_a_number_may_be_the_name_of_a_column(name):
+    pd = pytest.importorskip("pandas")
+    cells = np.random.default_rng(0).integers(0, 5, size=(100, 3))
+    numbered = pd.DataFrame(cells)
+    one, named = (
+        odefs.detect(frame, **{name: given})
+        for frame, given in ((numbered, 1), (numbered.rename(columns=str), ["1"]))
+    )
+    np.testing.assert_array_equal(one.scores, named.scores)
+    assert one.hidden == named.hidden
+    with pytest.raises(TableError, match="no column '5'"):
+        odefs.detect(numbered, **{name: 5})
+
+
+@pytest.mark.parametrize("na", [99, 99.0, "99", [99]])
+def test_one_number_may_mean_missing(na):
+    frame = pl.DataFrame({"p": [*X[:95, 0], *[99.0] * 5], "q": X[:, 1]})
+    missing = frame.with_columns(pl.col("p").replace(99.0, None))
+    np.testing.assert_array_equal(odefs.detect(frame, na=na).scores, odefs.detect(missing).scores)
+
+
+@pytest.mark.parametrize("given", [None, "p", 5])
+@pytest.mark.parametrize("name", ["number", "category", "drop", "keep", "na"])
+def test_an_encoder_takes_lists(name, given):
+    with pytest.raises(TableError, match=f"{name}=.* must be a list"):
+        odefs.TableEncoder(**{name: given}).fit(X)
+
+
+def test_a_misspelled_parameter_of_an_encoder_is_suggested():
+    with pytest.raises(TypeError, match=r"TableEncoder\(\) .*'numbr'.*Did you mean 'number'\?"):
+        odefs.TableEncoder(numbr=["p"])
 
 
 def test_a_column_is_either_numbers_or_categories(unfitted):

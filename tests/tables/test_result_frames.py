@@ -138,6 +138,33 @@ def test_hidden_values_stay_hidden(table):
     assert "9500" not in texts
 
 
+def test_explanations_do_not_show_hidden_values(table):
+    names = {"hide": ["distance_km", "hour"], "id": "transaction", "random_state": 0}
+    open_one = odefs.detect(table, **names | {"hide": []}).explain()
+    hidden = odefs.detect(table, **names).explain()
+    np.testing.assert_array_equal(hidden.values, open_one.values)
+    frame, open_frame = hidden.to_frame(), open_one.to_frame()
+    is_hidden = pl.col("column").is_in(names["hide"])
+    assert frame.filter(is_hidden)["value"].unique().to_list() == [HIDDEN]
+    assert frame.filter(~is_hidden).equals(open_frame.filter(~is_hidden))
+    assert frame.drop("value").equals(open_frame.drop("value"))
+    cells = {
+        reason.value for row in hidden.reasons() for reason in row if reason.column in names["hide"]
+    }
+    assert cells == {HIDDEN}
+    assert f"distance_km = {HIDDEN}" in hidden._repr_html_()
+    values = {
+        cell
+        for cell, column in open_frame.select("value", "column").rows()
+        if column == "distance_km"
+    }
+    assert not any(
+        f"= {value} (" in shown
+        for value in values
+        for shown in (repr(hidden), hidden._repr_html_())
+    )
+
+
 def test_other_rows_are_scored_as_the_table_was(table, found):
     np.testing.assert_array_equal(found.score(table), found.scores)
     np.testing.assert_array_equal(found.predict(table) == -1, found.is_outlier)

@@ -632,3 +632,21 @@ def test_nothing_but_a_frame_will_do():
         TableError, match="a data frame of pandas, polars or pyarrow is needed, not list"
     ):
         odefs.detect([1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        (pl.LazyFrame({"a": [1, 2]}), r"not LazyFrame: \.collect\(\) makes one"),
+        (
+            {"a": [1, 2]},
+            r"not dict: pandas\.DataFrame\(\.\.\.\) or .* makes one; arrays are",
+        ),
+        ([[1, 2], [3, 4]], r"not list: pandas\.DataFrame\(\.\.\.\) or .* makes one"),
+        (None, r"not NoneType\.$"),
+    ],
+)
+@pytest.mark.parametrize("take", [odefs.detect, TableEncoder().fit])
+def test_other_tables_are_refused_with_what_makes_a_frame(take, given, advice):
+    with pytest.raises(TableError, match=advice):
+        take(given)

@@ -30,9 +30,9 @@ def local_table(X: Any) -> Any:
 
 def _is_array(X: Any) -> bool:
     """Whether this is an array of a library that follows the standard, and not a data frame."""
-    is_frame = hasattr(X, "columns") or hasattr(X, "column_names")
     has_protocol = hasattr(X, "__array_namespace__") or hasattr(X, "__dlpack__")
-    return has_protocol and not is_frame
+    # Looked at last: a lazy frame would have to run its query to know its columns.
+    return has_protocol and not (hasattr(X, "columns") or hasattr(X, "column_names"))
 
 
 def _tensor(X: Any) -> np.ndarray:

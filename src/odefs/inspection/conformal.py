@@ -21,7 +21,7 @@ LEVEL = 0.1
 """Default share of clean rows among the flagged ones."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reference:
     """Ascending scores of clean rows."""
 
@@ -34,6 +34,9 @@ class Reference:
         if not known.size:
             raise ValueError("no reference row has a score: give rows without missing cells.")
         return cls(known)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: scores of {self.scores.size:,} clean rows>"
 
     def p_values(self, scores: np.ndarray) -> np.ndarray:
         """Return the p-value of each score; NaN for NaN."""
@@ -70,12 +73,16 @@ class Reference:
         return self.scores.size - np.searchsorted(self.scores, scores, side="left")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
     """A model with the scores of clean rows, returned by :func:`calibrate`."""
 
     model: Any
     reference: Reference
+
+    def __repr__(self) -> str:
+        n_rows = self.reference.scores.size
+        return f"<{type(self).__name__} of {type(self.model).__name__} on {n_rows:,} clean rows>"
 
     def p_values(self, X: object) -> np.ndarray:
         """Probability that a clean row scores as high as each row, or less than that.

@@ -236,6 +236,7 @@ class Explanation(_RowExplanations):
             self.answers,
             self.row_names,
             None if self.shown is None else self.shown[rows, columns],
+            self.library,
         )
 
     def reasons(self, rows: npt.ArrayLike | None = None, k: int = 3) -> list[list[Reason]]:
@@ -290,22 +291,7 @@ class Explanation(_RowExplanations):
         >>> parts.select("row", "column", "value").rows()
         [(99, 'price', '900'), (99, 'shop', 'b')]
         """
-        from odefs.inspection.result_frame import as_frame
-
-        n_rows, n_columns = self.values.shape
-        names = range(n_rows) if self.row_names is None else self.row_names
-        top = self._displayed().top(n_columns)
-        cells = np.asarray(top.data, dtype=object).ravel().tolist()
-        lines: dict[str, np.ndarray | Sequence[object]] = {
-            "row": [name for name in names for _ in range(n_columns)],
-            "column": [str(name) for name in self.feature_names[top.columns].ravel()],
-            "value": [
-                None if cell is None or _is_missing(cell) else cell_text(cell) for cell in cells
-            ],
-            "contribution": top.values.ravel(),
-            "excess": top.excess.ravel(),
-        }
-        return as_frame(lines, self.library)
+        return self.top(self.feature_names.size).to_frame()
 
     def to_shap(self) -> Any:
         """As a ``shap.Explanation``, for SHAP's plots (beeswarm, waterfall, bar, heatmap).
@@ -336,6 +322,7 @@ class TopExplanation(_RowExplanations):
     answers: AnswerParts | None = None
     row_names: Sequence[object] | None = None
     shown: np.ndarray | None = None
+    library: Any = None
 
     @property
     def excess(self) -> np.ndarray:
@@ -361,6 +348,30 @@ class TopExplanation(_RowExplanations):
             As :meth:`Explanation.reasons`.
         """
         return [self._reasons(row)[:k] for row in self._row_numbers(rows).tolist()]
+
+    def to_frame(self) -> Any:
+        """As a data frame with one line for each row and each of its top columns.
+
+        Returns
+        -------
+        data frame
+            As :meth:`Explanation.to_frame`.
+        """
+        from odefs.inspection.result_frame import as_frame
+
+        n_rows, n_columns = self.columns.shape
+        names = range(n_rows) if self.row_names is None else self.row_names
+        cells = np.asarray(self._displayed().data, dtype=object).ravel().tolist()
+        lines: dict[str, np.ndarray | Sequence[object]] = {
+            "row": [name for name in names for _ in range(n_columns)],
+            "column": [str(name) for name in self.feature_names[self.columns].ravel()],
+            "value": [
+                None if cell is None or _is_missing(cell) else cell_text(cell) for cell in cells
+            ],
+            "contribution": self.values.ravel(),
+            "excess": self.excess.ravel(),
+        }
+        return as_frame(lines, self.library)
 
     def _reasons(self, row: int) -> list[Reason]:
         excess = self.excess[row]

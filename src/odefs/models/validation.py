@@ -13,7 +13,8 @@ from odefs.ensemble.component import KnownCases
 MAX_SHOWN = 3
 CONVERSION_WORDS = ("convert", "float()", "promoted")
 """Words in error messages about cells that are not numbers. Other errors need no hint on types."""
-
+ARROW_NUMBERS = ("int", "uint", "halffloat", "float", "double", "decimal", "bool")
+"""Beginnings of the names of Arrow's types of numbers."""
 
 AUTO = "auto"
 """LeSiNN, with companions (:mod:`odefs.ensemble.companions`)."""
@@ -93,8 +94,8 @@ def column_names(X: object) -> list[str]:
 
 def _kinds(X: object) -> list[object]:
     """Types of the columns of a data frame or of the cells of an array."""
-    if type(X).__module__.startswith("pyarrow") and hasattr(X, "schema"):
-        return list(X.schema.types)
+    if _is_arrow(X):
+        return [kind for _, kind in _types_by_name(X)]
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         return _kinds_of_pandas(X)
     if hasattr(X, "collect") and not hasattr(X, "__len__"):  # a lazy frame of polars
@@ -137,17 +138,10 @@ def _is_date(kind: object) -> bool:
 
 
 def _not_numbers(X: object, error: Exception) -> str | None:
-    """A hint that names the columns of a pandas or polars frame that are not numeric."""
-    dtypes = getattr(X, "dtypes", None)
-    if dtypes is None or not hasattr(X, "columns"):
-        return None
+    """A hint that names the columns of a data frame or Arrow table that are not numeric."""
     if not any(word in str(error) for word in CONVERSION_WORDS):
         return None
-    found = [
-        f"{name!r} ({dtype})"
-        for name, dtype in zip(X.columns, dtypes, strict=True)
-        if not _is_number(dtype)
-    ]
+    found = [f"{name!r} ({dtype})" for name, dtype in _types_by_name(X) if not _is_number(dtype)]
     if not found:
         return None
     more = ", ..." if len(found) > MAX_SHOWN else ""
@@ -157,7 +151,23 @@ def _not_numbers(X: object, error: Exception) -> str | None:
     )
 
 
+def _types_by_name(X: object) -> list[tuple[object, object]]:
+    """Names and types of the columns of a frame; none for arrays."""
+    if _is_arrow(X):
+        schema: Any = getattr(X, "schema", None)
+        return list(zip(schema.names, schema.types, strict=True))
+    dtypes: Any = getattr(X, "dtypes", None)
+    columns: Any = getattr(X, "columns", None)
+    return [] if dtypes is None or columns is None else list(zip(columns, dtypes, strict=True))
+
+
+def _is_arrow(X: object) -> bool:
+    return type(X).__module__.startswith("pyarrow") and hasattr(X, "schema")
+
+
 def _is_number(dtype: object) -> bool:
+    if type(dtype).__module__.startswith("pyarrow"):
+        return str(dtype).startswith(ARROW_NUMBERS)
     if hasattr(dtype, "is_numeric"):  # of polars
         return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
     return getattr(dtype, "kind", "") in ("b", "i", "u", "f", "c")

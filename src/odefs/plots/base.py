@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from numbers import Integral
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from scipy.sparse import csr_array
 
 from odefs._extras import require_extra
@@ -15,8 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-FLAGGED, ORDINARY, USUAL = "#c0392b", "#5b7a99", "#b8c4d0"
+FLAGGED, ORDINARY = "#c0392b", "#5b7a99"
+USUAL, USUAL_BEHIND_LIGHT_TEXT = "#b8c4d0", "#44525f"
 LONGEST_NAME = 32
+FEWEST_LETTERS = 12
+"""Least width of a line of the label below the axes."""
 STRIP = 1.3
 """Height of the strip with the legend, as a multiple of that of the legend."""
 MAX_STRIP = 0.5
@@ -61,6 +66,38 @@ def add_legend(ax: "Axes") -> None:
     ax.set_ylim(ax.get_ylim()[0], float(scale.inverted().transform([above])[0]))
 
 
+def ink() -> str:
+    """The colour of text in the current style, for lines."""
+    from matplotlib import rcParams
+
+    return str(rcParams["text.color"])
+
+
+def usual_color() -> str:
+    """The colour of bars that text of the current style is written on."""
+    from matplotlib.colors import to_rgb
+
+    return USUAL if sum(to_rgb(ink())) < 1.5 else USUAL_BEHIND_LIGHT_TEXT
+
+
+def set_xlabel(ax: "Axes", text: str) -> None:
+    """Write a label below the axes, on more lines if it would reach beyond the figure."""
+    ax.set_xlabel(text)
+    settle_layout(ax)
+    figure = ax.get_figure(root=True)
+    if figure is None:
+        return
+    label = ax.xaxis.label.get_window_extent()
+    # It is centred on the axes, which are not in the middle of the figure.
+    center = (label.x0 + label.x1) / 2
+    room = 2 * min(center - figure.bbox.x0, figure.bbox.x1 - center)
+    if label.width > room:
+        longest = max(map(len, text.splitlines()))
+        letters = max(FEWEST_LETTERS, int(longest * room / label.width))
+        lines = [part for line in text.splitlines() for part in wrap(line, letters)]
+        ax.set_xlabel("\n".join(lines))
+
+
 def settle_layout(ax: "Axes") -> None:
     """Let the figure arrange its axes, so that positions and sizes can be measured."""
     figure = ax.get_figure(root=True)
@@ -91,27 +128,36 @@ def require_model(estimator: object) -> None:
         )
 
 
+def single_row(numbers: np.ndarray, given: object) -> int:
+    """The number of the one row that was named; raise if none or several were."""
+    if len(numbers) != 1:
+        raise ValueError(
+            f"row={given!r} names {len(numbers):,} rows, but one row is drawn: name one."
+        )
+    return int(numbers[0])
+
+
 def require_columns(n_columns: int) -> None:
     """Raise if not a single column is to be drawn."""
     if not isinstance(n_columns, Integral) or isinstance(n_columns, bool) or n_columns < 1:
         raise ValueError(f"n_columns={n_columns!r} must be a whole number of at least 1.")
 
 
-def short(name: str) -> str:
+def short(name: str, longest: int = LONGEST_NAME) -> str:
     """A name of limited length, without the dollar signs that matplotlib takes for formulas."""
-    return _escaped(shortened(_printable(name), LONGEST_NAME))
+    return _escaped(shortened(_printable(name), longest))
 
 
-def short_names(names: Sequence[str]) -> list[str]:
+def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     """Names of limited length, in which different names stay different.
 
     Where the shortened names are equal, the text around the first difference is shown.
     """
     plain = [_printable(name) for name in names]
-    shown = [shortened(name, LONGEST_NAME) for name in plain]
+    shown = [shortened(name, longest) for name in plain]
     alike = _by_text(plain, shown)
     apart = [
-        text if len(alike[text]) == 1 else _around_difference(name, alike[text])
+        text if len(alike[text]) == 1 else _around_difference(name, alike[text], longest)
         for name, text in zip(plain, shown, strict=True)
     ]
     # The difference may be longer than a name, or be in what cannot be printed.
@@ -130,17 +176,17 @@ def _by_text(names: Sequence[str], shown: Sequence[str]) -> dict[str, list[str]]
     return {text: list(alike) for text, alike in found.items()}
 
 
-def _around_difference(name: str, others: Sequence[str]) -> str:
+def _around_difference(name: str, others: Sequence[str], longest: int) -> str:
     """A part of a long name that starts shortly before the first difference from others."""
-    half = LONGEST_NAME // 2
+    half = longest // 2
     same = next(
         (k for k, letters in enumerate(zip(*others, strict=False)) if len(set(letters)) > 1),
         min(map(len, others)),
     )
-    start = max(0, min(same - half // 2, len(name) - LONGEST_NAME + 9))
+    start = max(0, min(same - half // 2, len(name) - longest + 9))
     head = f"{name[:6].rstrip()}…" if start > 6 else name[:start]
     rest = name[start:].lstrip() if start > 6 else name[start:]
-    room = LONGEST_NAME - len(head)
+    room = longest - len(head)
     return head + (rest if len(rest) <= room else rest[: room - 1].rstrip() + "…")
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from odefs.plots.base import FLAGGED, ORDINARY, Display, add_legend, settle_layout, short
+from odefs.plots.base import FLAGGED, ORDINARY, Display, add_legend, ink, settle_layout, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +84,7 @@ class MapDisplay(Display):
 
             x, y = self.points[self.clipped].T
             label = f"clipped at {BOUND:g} standard deviations"
-            ax.scatter(x, y, s=45, facecolors="none", edgecolors="black", label=label)
+            ax.scatter(x, y, s=45, facecolors="none", edgecolors=ink(), label=label)
         first, second = (f"{100 * share:.0f}%" for share in self.explained)
         ax.set(xlabel=f"first component ({first})", ylabel=f"second component ({second})")
         ax.margins(x=0.1)

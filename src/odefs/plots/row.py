@@ -11,17 +11,21 @@ from odefs._row_selection import MISSING_TYPES
 from odefs.engines.row_blocks import is_sparse, unmasked
 from odefs.plots.base import (
     FLAGGED,
-    USUAL,
+    LONGEST_NAME,
     Display,
     add_legend,
     bar_height,
+    ink,
     one_row,
     require_columns,
     require_model,
+    set_xlabel,
     short,
     short_names,
+    single_row,
+    usual_color,
 )
-from odefs.tables.messages.values import HIDDEN, MISSING, first_of
+from odefs.tables.messages.values import MISSING, first_of
 from odefs.tables.results.displayed_rows import shown_names
 
 if TYPE_CHECKING:
@@ -33,6 +37,10 @@ if TYPE_CHECKING:
 
 
 COLUMNS = 10
+LONGEST_LIST = 72
+"""Characters of the names of columns that are not drawn."""
+LONGEST_LABEL, LONGEST_VALUE = 40, 20
+"""Characters of a column with its value, and of the value."""
 FURTHEST = 12.0
 """Values further away, in widths of the middle half, are drawn at the edge, as arrows."""
 
@@ -100,7 +108,7 @@ class RowDisplay(Display):
     ) -> Self:
         """Draw a row of a table, by default the most outlying one."""
         require_columns(n_columns)
-        number = int(detection.numbers(int(detection.order[0]) if row is None else row)[0])
+        number = _row_of(detection, row)
         explanation = detection.explain(number)
         ranked = np.argsort(-explanation.excess[0], kind="stable")
         names = [str(explanation.feature_names[k]) for k in ranked]
@@ -137,7 +145,7 @@ class RowDisplay(Display):
             places,
             (high - low) / width,
             left=(low - middle) / width,
-            color=USUAL,
+            color=usual_color(),
             label="middle half",
         )
         distance = (self.values - middle) / width
@@ -165,9 +173,9 @@ class RowDisplay(Display):
         ax.invert_yaxis()
         if self.name is not None:
             ax.set_title(_title(self.name))
-        left_out = first_of([short(name) for name in self.not_drawn])
-        below = f"\nnot drawn: {left_out}" if left_out else ""
-        ax.set(xlabel=f"distance from the median, in widths of the middle half{below}")
+        left_out = first_of([short(name) for name in self.not_drawn], longest=LONGEST_LIST)
+        below = f"\nnot drawn: {left_out}" if self.not_drawn else ""
+        set_xlabel(ax, f"distance from the median, in widths of the middle half{below}")
         add_legend(ax)
         return self
 
@@ -236,7 +244,7 @@ class ReasonsDisplay(Display):
     ) -> Self:
         """Draw one row of an explanation."""
         require_columns(n_columns)
-        (row,) = explanation._row_numbers(row)
+        row = single_row(explanation._row_numbers(row), row)
         names = explanation.row_names
         excess = explanation.excess[row]
         cells = explanation.data if explanation.shown is None else explanation.shown
@@ -275,29 +283,37 @@ class ReasonsDisplay(Display):
         ax: "Axes | None" = None,
     ) -> Self:
         """Draw one row of a table, by default the most outlying one."""
-        found = detection.explain(int(detection.order[0]) if row is None else row)
-        is_hidden = np.isin(found.feature_names, list(detection.hidden))
-        cells = np.where(is_hidden, HIDDEN, found.data if found.shown is None else found.shown)
-        found = replace(found, shown=cells)
+        found = detection.explain(_row_of(detection, row))
         return cls.from_explanation(found, n_columns=n_columns, ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw the bars, largest at the top."""
         ax = self._axes(ax, bar_height(len(self.columns)))
         places = np.arange(len(self.columns))
-        colors = [FLAGGED if one > 0 else USUAL for one in self.excess]
+        usual = usual_color()
+        colors = [FLAGGED if one > 0 else usual for one in self.excess]
         ax.barh(places, self.excess, color=colors)
-        labels = [
-            f"{column} = {short(_cell(value))}"
-            for column, value in zip(short_names(self.columns), self.values, strict=True)
-        ]
-        ax.set_yticks(places, labels)
+        ax.set_yticks(places, _column_labels(self.columns, self.values))
         ax.invert_yaxis()
-        ax.axvline(0, color="black", linewidth=0.8)
+        ax.axvline(0, color=ink(), linewidth=0.8)
         if self.name is not None:
             ax.set_title(_title(self.name))
-        ax.set(xlabel=f"contribution above the usual (score {self.score:.3g})")
+        set_xlabel(ax, f"contribution above the usual (score {self.score:.3g})")
         return self
+
+
+def _row_of(detection: "TableDetection", row: object) -> int:
+    """The number of the row that is drawn, by default the most outlying one."""
+    given = int(detection.order[0]) if row is None else row
+    return single_row(detection.numbers(given), row)
+
+
+def _column_labels(columns: Sequence[str], values: Sequence[object]) -> list[str]:
+    """Columns with their values, of a length that leaves room for the bars."""
+    cells = [short(_cell(value), LONGEST_VALUE) for value in values]
+    room = LONGEST_LABEL - max(map(len, cells), default=0) - len(" = ")
+    names = short_names(columns, min(LONGEST_NAME, room))
+    return [f"{name} = {cell}" for name, cell in zip(names, cells, strict=True)]
 
 
 def _floats(X: Any, columns: np.ndarray) -> np.ndarray:

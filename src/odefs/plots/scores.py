@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from odefs.plots.base import FLAGGED, ORDINARY, Display, add_legend, require_model
+from odefs.plots.base import FLAGGED, ORDINARY, Display, add_legend, ink, require_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +64,7 @@ class ScoreDisplay(Display):
         if known.size and known.min() <= self.threshold <= 1.5 * known.max():
             ax.axvline(
                 self.threshold,
-                color="black",
+                color=ink(),
                 linestyle="--",
                 linewidth=1,
                 label=f"threshold ({self.threshold:.3g})",

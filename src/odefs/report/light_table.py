@@ -5,7 +5,7 @@ from html import escape
 from urllib.parse import unquote
 
 from odefs.report.rows import cell
-from odefs.tables.messages import count, flagged, reason_texts, score
+from odefs.tables.messages import count, flagged, more_checks, reason_texts, score
 from odefs.tables.results.detection import READING_LINES, TableDetection
 from odefs.tables.results.displayed_rows import reading_lines, shown_checks, shown_names
 
@@ -13,8 +13,8 @@ ROWS = 10
 CHECKS = 3
 LONGEST = 120
 """Characters of a cell or reason."""
-LONGEST_LINE = 240
-"""Characters of a line on columns left out, or of a note."""
+LONGEST_LINE = 320
+"""Characters of a line on columns left out, which is never cut, or of a note."""
 
 NEXT = (
     "<code>.save_report('page.html')</code> adds a link to the whole page, <code>.show()</code> "
@@ -46,17 +46,25 @@ def render_light(detection: TableDetection, page: str | None = None) -> str:
         )
         for row, found in zip(rows, reasons, strict=True)
     ]
-    checks = shown_checks(detection, first=0)[:CHECKS]
-    listed = "".join(f"<li>{_text(str(check))}</li>" for check in checks)
+    listed = "".join(f"<li>{_text(line)}</li>" for line in _checks(detection))
+    to_page = NEXT if page is None else _link(page)
     return "".join(
         [
             f"<div><p>{escape(_headline(detection))}</p>",
             f"<p>Values to check:</p><ul>{listed}</ul>" if listed else "",
             f"<table><thead>{header}</thead><tbody>{''.join(lines)}</tbody></table>",
             _reading(detection),
-            f"<p>{NEXT if page is None else _link(page)}{FRAME}</p></div>",
+            f"<p>{to_page if detection.has_importances else ''}{FRAME}</p></div>",
         ]
     )
+
+
+def _checks(detection: TableDetection) -> list[str]:
+    """Return the most certain values to check, and how many more there are."""
+    checks = shown_checks(detection, first=0)
+    more = len(checks) - CHECKS
+    first = [str(check) for check in checks[:CHECKS]]
+    return [*first, *([more_checks(more, in_python=True)] if more > 0 else [])]
 
 
 def _reading(detection: TableDetection) -> str:

@@ -13,9 +13,12 @@ from odefs.ensemble.model import FLAG_RATE
 from odefs.exceptions import TableError
 from odefs.kernels.row_reductions import fill, order_statistic, percentile, row_chunks
 from odefs.models.base import OutlierModel
+from odefs.models.constraints import Number
 from odefs.system.tempfiles import FileArray
 from odefs.tables.checks.record import ValueCheck
 from odefs.tables.notes import FlagConvention
+
+SHARE, FINITE = Number(0, 0.5, open_low=True), Number(-math.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,10 +151,13 @@ def require_one_rule(
         given += [f"{name} of the model" for name in _own_rules(model)]
     if len(given) > 1:
         raise TableError(f"{' and '.join(given)} contradict each other: give one of them.")
-    if contamination is not None and not 0 < contamination <= 0.5:
-        raise TableError(f"contamination={contamination} must be above 0 and at most 0.5.")
-    if threshold is not None and not math.isfinite(threshold):
-        raise TableError(f"threshold={threshold} must be a finite number.")
+    if contamination is not None and not SHARE.allows(contamination):
+        raise TableError(
+            f"contamination={contamination!r} must be a share of the rows, above 0 and at most "
+            "0.5, such as 0.05."
+        )
+    if threshold is not None and not FINITE.allows(threshold):
+        raise TableError(f"threshold={threshold!r} must be a finite number.")
     if flag is not None and (
         not isinstance(flag, numbers.Integral) or isinstance(flag, bool) or flag < 1
     ):

@@ -18,10 +18,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from odefs._known_options import lacks_columns, no_column
-from odefs.exceptions import TableError, warn
+from odefs._known_options import lacks_columns, names_its_parameters, no_column
+from odefs.exceptions import TableError
 from odefs.models.constraints import Parameters
 from odefs.system.threads import available_threads, run_tasks
+from odefs.tables.encoder.arguments import require_lists
 from odefs.tables.encoder.column_uses import require_one_use
 from odefs.tables.encoder.encode import encoded, usual_cells
 from odefs.tables.encoder.group_statistics import with_groups
@@ -30,14 +31,12 @@ from odefs.tables.encoder.groups import (
     group_columns,
     learn_names,
     require_group_columns,
-    unknown_note,
 )
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import Overrides, Role, apply_style, assign_role, guessed_format
 from odefs.tables.encoder.state import EncoderState, read_state, write_state
 from odefs.tables.encoder.statistics import equal_where_nominal, learn_spec
 from odefs.tables.frames.columns import Columns
-from odefs.tables.messages import unseen_categories
 from odefs.tables.notes import Note
 
 
@@ -53,6 +52,7 @@ class ColumnEncoder(Parameters):
 
     groups_: Groups | None = None  # the groups within which values are compared
 
+    @names_its_parameters
     def __init__(
         self,
         number: Sequence[str] = (),
@@ -79,6 +79,11 @@ class ColumnEncoder(Parameters):
         if not hasattr(self, "specs_"):
             raise ValueError(f"This {type(self).__name__} is not fitted yet: call fit first.")
 
+    def require_lists(self) -> None:
+        """Raise TableError for parameters that are a single name or None instead of a list."""
+        lists = ("number", "category", "drop", "keep", "na")
+        require_lists({name: getattr(self, name) for name in lists})
+
     def is_read(self, name: str) -> bool:
         """Whether a column of the training table is read."""
         return name not in self.drop
@@ -88,26 +93,6 @@ class ColumnEncoder(Parameters):
         """Predicate: whether the column of that name in another table is read."""
         self._require_fitted()
         return frozenset(self.input_columns).__contains__
-
-    def warn_unseen_categories(self, table: Columns) -> None:
-        """Warn about columns most of whose values did not occur in training.
-
-        Such a column is probably a different one, or has changed its type. The same holds for
-        columns that define groups.
-        """
-        if not table.n_rows:
-            return
-        if self.groups_ is not None and table.groups is not None:
-            unknown = int((table.groups == self.groups_.unknown).sum())
-            if unknown > table.n_rows / 2:
-                warn(str(unknown_note(self.groups_, unknown)[0]))
-        for spec, column in zip(self.specs_, table, strict=True):
-            if spec.kind == "category" and not spec.grouped:
-                # The last entry is that of missing cells, whose code is -1.
-                known = [*(level in spec.levels for level in column.levels), True]
-                strange = float(1 - np.array(known)[column.category_codes].mean())
-                if strange > 0.5:
-                    warn(unseen_categories(spec.name, strange))
 
     def recognised(
         self, table: Columns, formats: Mapping[str, str] = MappingProxyType({})
@@ -216,11 +201,7 @@ class ColumnEncoder(Parameters):
 
         ``id`` is the column that names the rows of the table, if there is one.
         """
-        for name in ("number", "category", "drop", "keep", "na"):
-            if isinstance(getattr(self, name), str):
-                raise TableError(
-                    f"{name}={getattr(self, name)!r} must be a list of names, not one name."
-                )
+        self.require_lists()
         require_one_use(
             {
                 "by": group_columns(self.by),

@@ -14,6 +14,7 @@ import numpy as np
 
 from odefs._known_options import no_column
 from odefs.exceptions import TableError
+from odefs.tables.encoder.arguments import column_names
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import as_category
 from odefs.tables.frames.columns import Column, Columns
@@ -57,9 +58,7 @@ class Groups:
 
 def group_columns(by: str | int | Sequence[str] | None) -> tuple[str, ...]:
     """The parameter ``by``, which may be one name or None."""
-    if isinstance(by, str | int):
-        return (str(by),)
-    return () if by is None else tuple(map(str, by))
+    return column_names("by", by)
 
 
 def row_groups(

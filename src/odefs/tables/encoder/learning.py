@@ -96,6 +96,7 @@ class ColumnExtremes:
 
 def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], seed: int) -> None:
     """Fit the encoder to some columns of a table."""
+    encoder.require_lists()
     n_rows = table.n_rows
     # Dropped columns are not read, but belong to the names of the training table.
     read = [name for name in names if encoder.is_read(name)]

@@ -134,14 +134,13 @@ def apply_style(
     does not depend on the rows around it; a cell that cannot be read is missing.
     """
     column = without_words(column, na)
+    if kind == "category" and column.kind == "category":
+        return _same_times(column, levels)
     if kind == "category":
-        return (
-            _same_times(column, levels)
-            if column.kind == "category"
-            else as_category(column, levels)
-        )
+        return replace(as_category(column, levels), n_infinite=column.n_infinite)
     if column.missing.all():
-        return Column(column.name, kind, np.full(len(column), np.nan))
+        empty = np.full(len(column), np.nan)
+        return Column(column.name, kind, empty, n_infinite=column.n_infinite)
     if column.kind == "number" and style == COMPACT_DATES:
         column = as_category(column)
     if column.kind == "category":

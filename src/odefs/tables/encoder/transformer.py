@@ -10,6 +10,7 @@ from odefs.exceptions import TableError
 from odefs.models.fallbacks import whole
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import Lost
+from odefs.tables.encoder.warnings import warn_of_values
 from odefs.tables.frames.columns import Columns
 from odefs.tables.frames.convert import columns_of
 
@@ -30,7 +31,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         Columns to leave out.
     keep : sequence of str
         Columns to use even if they look like identifiers.
-    na : sequence of str
+    na : sequence of str or float
         Further words (or numbers) that mean "missing".
     max_categories : int, default=50
         Maximum number of encoded columns per text column; its rarest values share the last one.
@@ -78,11 +79,16 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         return self.encode_table(self._learn(X))
 
     def _learn(self, X: object) -> Columns:
+        self.require_lists()
         given = columns_of(X, self.is_read)
         return self.learn_groups(given, self.learn_columns(given))
 
     def transform(self, X: object) -> np.ndarray:
-        """Encode another data frame with the columns of the training frame."""
+        """Encode another data frame with the columns of the training frame.
+
+        Warnings name columns with infinite numbers, which count as missing, and those with mostly
+        unknown categories.
+        """
         check_is_fitted(self, "specs_")
         # Columns of a frame are found by name, those of an array by position only. The wording is
         # the one that scikit-learn's estimator checks look for.
@@ -97,7 +103,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
             lost = Lost()
             lost.add_text(given[spec.name], column, self.na)
             lost.require_few(spec.name, spec.kind, spec.style)
-        self.warn_unseen_categories(read)
+        warn_of_values(self, read)
         return self.encode_table(read)
 
     def __sklearn_is_fitted__(self) -> bool:

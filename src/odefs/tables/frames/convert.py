@@ -69,7 +69,9 @@ def checked_frame(frame: object) -> "nw.DataFrame[Any]":
     """Wrap a data frame in narwhals; raise if it is not one, or if names repeat."""
     if hasattr(frame, "toarray"):
         raise TableError("sparse input is not supported here: pass a data frame.")
-    names = frame_names(frame) or []
+    advice = _how_to_make_one(frame)
+    # A lazy frame would have to run its query to know its names.
+    names = [] if advice else frame_names(frame) or []
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise TableError(f"two columns are called {twice!r}: rename one of them.")
@@ -77,8 +79,18 @@ def checked_frame(frame: object) -> "nw.DataFrame[Any]":
         return nw.from_native(frame, eager_only=True)
     except TypeError as error:
         raise TableError(
-            f"a data frame of pandas, polars or pyarrow is needed, not {type(frame).__name__}."
+            "a data frame of pandas, polars or pyarrow is needed, not "
+            f"{type(frame).__name__}{advice}."
         ) from error
+
+
+def _how_to_make_one(given: object) -> str:
+    """Return how to make a data frame of something else; nothing if it may be one."""
+    if type(given).__module__.startswith("polars") and hasattr(given, "collect"):
+        return ": .collect() makes one"
+    if isinstance(given, dict | list | tuple):
+        return ": pandas.DataFrame(...) or polars.DataFrame(...) makes one; arrays are accepted too"
+    return ""
 
 
 def _readers(native: "nw.DataFrame[Any]") -> int:

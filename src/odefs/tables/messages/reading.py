@@ -14,6 +14,8 @@ from odefs.tables.readers.error_messages import list_option
 
 NAMED_IN_GROUP = 8
 LONGEST_NAME = 60
+LONGEST_LIST = 160
+"""Characters of the names in a line, of which there is always one."""
 GROUPED_NOTES: tuple[NoteKind, ...] = ("text_format", "leading_zeros", "identifier_as_category")
 """Kinds of notes that name one column and hold for several in the same words."""
 
@@ -31,10 +33,8 @@ def left_out_lines(left_out: Mapping[str, Exclusion]) -> list[str]:
 
 def _names(columns: Sequence[str]) -> str:
     """Return the first names; where a line of prose was read as the header, they are long."""
-    return first_of(
-        [name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..." for name in columns],
-        NAMED_IN_GROUP,
-    )
+    names = [name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..." for name in columns]
+    return first_of(names, NAMED_IN_GROUP, LONGEST_LIST)
 
 
 def _reason(exclusions: Sequence[Exclusion]) -> str:

@@ -248,6 +248,11 @@ def unseen_categories(column: str, share: float) -> str:
     )
 
 
+def infinite_column(column: str) -> str:
+    """Return a warning that is the same for every batch."""
+    return f"column {column!r} has infinite numbers, which count as missing."
+
+
 def unreadable_column(column: str, kind: str) -> str:
     """Return a warning that is the same for every batch."""
     return (

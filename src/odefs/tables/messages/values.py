@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, time, timedelta
+from itertools import accumulate
 from typing import Any
 
 from odefs.tables.frames.columns import DURATION, SECONDS_PER_DAY
@@ -112,8 +113,10 @@ def listed(parts: Sequence[str], last: str = "and") -> str:
     )
 
 
-def first_of(names: Sequence[str], shown: int = NAMED) -> str:
-    """Join: ``a, b, c and 5 more``."""
+def first_of(names: Sequence[str], shown: int = NAMED, longest: float = math.inf) -> str:
+    """Join: ``a, b, c and 5 more``; names beyond the first have at most ``longest`` characters."""
+    lengths = accumulate(len(name) + len(", ") for name in names[:shown])
+    shown = max(1, sum(length <= longest for length in lengths))
     more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
     return ", ".join(names[:shown]) + more
 

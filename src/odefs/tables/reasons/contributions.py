@@ -10,7 +10,7 @@ from odefs.models.base import OutlierModel
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.frames.columns import Columns
-from odefs.tables.messages.values import duration, value
+from odefs.tables.messages.values import HIDDEN, duration, value
 
 
 def explain_encoded(
@@ -21,16 +21,20 @@ def explain_encoded(
     rows: np.ndarray,
     row_names: Sequence[object],
     durations: Collection[str] = (),
+    hidden: Collection[str] = (),
 ) -> Explanation:
     """Return contributions of a table's columns to the scores of rows, of which ``X`` is encoded.
 
     Cells are those of the table: categories as text, times as seconds since 1970. Times and the
-    columns of ``durations`` are displayed as text.
+    columns of ``durations`` are displayed as text. Values of ``hidden`` columns are left out.
     """
     names = encoder.columns
     cells = np.empty((rows.size, len(names)), dtype=object)
     shown = cells.copy()
     for k, spec in enumerate(encoder.specs_):
+        if spec.name in hidden:
+            cells[:, k] = shown[:, k] = HIDDEN
+            continue
         column = table[spec.name]
         own = column.cells(rows)
         cells[:, k] = shown[:, k] = own

@@ -210,6 +210,8 @@ class TableDetection:
     def explain(self, rows: object = None) -> Explanation:
         """Contributions of the table's columns to the scores of rows.
 
+        Hidden columns have contributions, but no values: their cells are ``(hidden)``.
+
         Parameters
         ----------
         rows : int, str, or array-like of int, bool or str, optional
@@ -225,7 +227,7 @@ class TableDetection:
         own = [names[row] for row in numbers.tolist()]
         durations = () if self.origin is None else duration_names(self.origin)
         return explain_encoded(
-            self.model, self.encoder, self.table, self.X, numbers, own, durations
+            self.model, self.encoder, self.table, self.X, numbers, own, durations, self.hidden
         )
 
     def numbers(self, rows: object) -> np.ndarray:
@@ -239,8 +241,13 @@ class TableDetection:
         """Names by which rows can be selected; ``None`` if they have only numbers."""
         return row_labels(self.named, self.row_names, self.index)
 
+    @property
+    def has_importances(self) -> bool:
+        """Whether the model knows how much columns matter, which a report needs."""
+        return hasattr(self.model, "feature_importances_")
+
     def require_importances(self) -> None:
-        if not hasattr(self.model, "feature_importances_"):
+        if not self.has_importances:
             raise ValueError(
                 f"{type(self.model).__name__} learns nothing about columns, so there are no "
                 "importances and no report; reasons() says what gave rows away."

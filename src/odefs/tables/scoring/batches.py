@@ -20,6 +20,7 @@ from odefs.exceptions import TableError, UnreadableColumnWarning, warn
 from odefs.models.select_engine import judge_matrix
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import is_mostly_unreadable
+from odefs.tables.encoder.warnings import warn_of_values
 from odefs.tables.frames.convert import columns_of
 from odefs.tables.messages import unreadable_column
 
@@ -98,7 +99,7 @@ def _encoded(encoder: ColumnEncoder, rows: object) -> np.ndarray:
     # No formats, unlike in ``score_table``: the same row must score alike in every batch.
     table = columns_of(rows)
     read = encoder.recognised(table)
-    encoder.warn_unseen_categories(read)
+    warn_of_values(encoder, read)
     for spec, column in zip(encoder.specs_, read, strict=True):
         if is_mostly_unreadable(table[spec.name], column, encoder.na):
             # The message contains no counts: Python then shows it once, not for every batch.
