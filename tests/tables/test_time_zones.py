@@ -11,9 +11,16 @@ import pytest
 
 import odefs
 from command import odefs as run
+from odefs.models.odefs import ODEFSModel
+from odefs.tables.answers.apply import with_answers
+from odefs.tables.detect import detect_table, score_table
+from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.frames.columns import Column, Columns
 from odefs.tables.frames.convert import columns_of
-from odefs.tables.frames.time_zones import zone_of_texts, zone_of_type
+from odefs.tables.frames.time_zones import SeenZones, zone_of_texts, zone_of_type
 from odefs.tables.messages.values import span, value
+from odefs.tables.results import hold_rows
+from odefs.tables.table import ParquetTable, table_of
 
 ROWS, ODD = 200, 7
 SHOWN, IN_UTC = "2039-05-05 00:30", "2039-05-04 22:30"
@@ -100,6 +107,43 @@ def test_files_in_parts_keep_the_zone(tmp_path):
     pq.write_table(pa.Table.from_pandas(other), tmp_path / "new.parquet")
     done = run("score", "m.odefs", "new.parquet", "-o", "-", cwd=tmp_path)
     assert "when = 2039-05-05 07:30" in done.stdout
+
+
+def with_one_other_offset():
+    """Texts in one offset, but for an ordinary row."""
+    times = texts("+02:00")
+    rest = stamps("+02:00").sort_values().index[ROWS // 2]
+    times[rest] = str(stamps("+02:00")[rest].tz_convert("+01:00"))
+    return frame_of(times), rest
+
+
+def test_rows_that_are_held_in_parts_have_the_zone_of_all_rows(tmp_path, monkeypatch):
+    frame, other = with_one_other_offset()
+    pq.write_table(pa.Table.from_pandas(frame), tmp_path / "t.parquet")
+    for name in ("TOP_ROWS", "DRAWN_ROWS", "FLAGGED_ROWS"):
+        monkeypatch.setattr(hold_rows, name, 10)
+    for table in (table_of(frame), ParquetTable([tmp_path / "t.parquet"])):
+        found = detect_table(table, ODEFSModel(n_estimators=3), ColumnEncoder())
+        again = with_answers(found, [ODD], [True], table)
+        scored, _ = score_table(table, found.model, found.encoder)
+        for detection in (found, again, scored):
+            held = detection.extent.numbers
+            assert (other in held) == table.is_in_memory
+            assert detection.table["when"].zone == "UTC"
+
+
+def test_batches_without_times_have_no_zone():
+    seen = SeenZones()
+    known, none = np.array([0.0, np.nan]), np.array([np.nan])
+    for name, cells, zone in [
+        ("one", known, "+02:00"),
+        ("one", none, ""),
+        ("two", known, "+02:00"),
+        ("two", known, ""),
+        ("plain", known, ""),
+    ]:
+        seen.add(Columns((Column(name, "time", cells, zone=zone),), cells.size))
+    assert seen.of_columns() == {"one": "+02:00", "two": "UTC", "plain": ""}
 
 
 def test_values_are_formatted_in_a_zone():

@@ -6,10 +6,13 @@ in UTC themselves: their times are displayed as they are.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC, timedelta, timezone, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo
+
+from odefs.tables.frames.columns import Columns
 
 SEVERAL = "UTC"
 """The zone of text with several offsets."""
@@ -33,6 +36,26 @@ def zone_of_texts(texts: Iterable[str]) -> str:
         return SEVERAL
     (offset,) = found or {timedelta(0)}
     return str(timezone(offset)).removeprefix("UTC")
+
+
+class SeenZones:
+    """Zones of a table that is read in batches, so that they are those of all rows."""
+
+    def __init__(self) -> None:
+        self._zones: defaultdict[str, set[str]] = defaultdict(set)
+
+    def add(self, batch: Columns) -> None:
+        for column in batch:
+            # Missing cells have no offset, and the batches of text without others no zone.
+            if column.kind == "time" and not column.missing.all():
+                self._zones[column.name].add(column.zone)
+
+    def of_columns(self) -> dict[str, str]:
+        """Return the zone of each column of times: the only one, or that of several."""
+        return {
+            name: next(iter(zones)) if len(zones) == 1 else SEVERAL
+            for name, zones in self._zones.items()
+        }
 
 
 def zone_named(name: str) -> tuple[tzinfo, str]:
