@@ -1,6 +1,7 @@
 """Times are displayed in the time zone of their column, and scores do not depend on it."""
 
 import re
+from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from odefs.tables.answers.apply import with_answers
 from odefs.tables.detect import detect_table, score_table
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.frames.columns import Column, Columns
-from odefs.tables.frames.convert import columns_of
+from odefs.tables.frames.convert import column_cells, columns_of
 from odefs.tables.frames.time_zones import SeenZones, zone_of_texts, zone_of_type
 from odefs.tables.messages.values import span, value
 from odefs.tables.results import hold_rows
@@ -144,6 +145,25 @@ def test_batches_without_times_have_no_zone():
     ]:
         seen.add(Columns((Column(name, "time", cells, zone=zone),), cells.size))
     assert seen.of_columns() == {"one": "+02:00", "two": "UTC", "plain": ""}
+
+
+@pytest.mark.parametrize(
+    ("zone", "end", "local"),
+    [
+        ("Europe/Berlin", datetime(9999, 12, 31, 23, 59, 59), "10000-01-01 00:59:59"),
+        ("America/New_York", datetime(1, 1, 1), "0000-12-31 19:03:58"),
+    ],
+)
+def test_times_that_python_lacks_in_their_zone_are_text(zone, end, local):
+    days = [*pd.date_range("2031-05-01", periods=58).to_pydatetime(), None, end]
+    when = pl.Series("when", days, dtype=pl.Datetime("us", "UTC")).dt.convert_time_zone(zone)
+    frame = pl.DataFrame({"when": when, "size": np.random.default_rng(0).normal(size=60)})
+    first, *_, missing, last = column_cells(frame, "when")
+    assert first == days[0].replace(tzinfo=UTC)
+    assert missing is None
+    assert last.startswith(local)
+    assert local in odefs.detect(frame).report().html()
+    assert odefs.detect(frame, id="when").row_names[-1] == last
 
 
 def test_values_are_formatted_in_a_zone():

@@ -107,7 +107,23 @@ def column_cells(frame: Any, name: str) -> list[Any]:
     else:
         series = native[name]
     arrow = arrow_of(series)
-    return list(series.to_list() if arrow is None else cells_of(arrow))
+    return _python_cells(series) if arrow is None else cells_of(arrow)
+
+
+def _python_cells(series: Series) -> list[Any]:
+    """Return the cells as Python objects; times outside Python's range as text."""
+    try:
+        return list(series.to_list())
+    except (ValueError, OverflowError):
+        return [_python_cell(series[row : row + 1]) for row in range(len(series))]
+
+
+def _python_cell(series: Series) -> Any:
+    try:
+        return series.item()
+    except (ValueError, OverflowError):
+        # polars marks years of more than four digits.
+        return str(series.cast(nw.String).item()).removeprefix("+")
 
 
 def _numbers_of(column: Column) -> list[Any]:
