@@ -1,8 +1,9 @@
 """Times are displayed in the time zone of their column, and scores do not depend on it."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
+import dateutil.tz
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -189,6 +190,31 @@ def test_zones_of_types(zone, expected):
     assert zone_of_type(zone) == expected
     column = columns_of(pa.table({"t": pa.array([0], pa.timestamp("us", zone))}))["t"]
     assert column.zone == expected
+
+
+@pytest.mark.parametrize(
+    ("zone", "expected"),
+    [
+        ("America/Argentina/Buenos_Aires", "America/Argentina/Buenos_Aires"),
+        ("Etc/GMT+5", "Etc/GMT+5"),
+        ("EST5EDT", "EST5EDT"),
+        ("GMT0", "GMT0"),
+        ("Asia/Kathmandu", "Asia/Kathmandu"),
+        (UTC, ""),
+        (timezone(timedelta(hours=2)), "UTC+02:00"),
+        (dateutil.tz.tzutc(), ""),
+        (dateutil.tz.tzoffset("here", -5400), "UTC-01:30"),
+        (dateutil.tz.gettz("Europe/Berlin"), "Europe/Berlin"),
+    ],
+)
+@pytest.mark.parametrize("unit", ["s", "ns"])
+def test_zones_of_pandas(zone, expected, unit):
+    times = pd.Series(pd.date_range("2031-05-05", periods=3, tz=zone, unit=unit))
+    times[1] = None
+    column = columns_of(pd.DataFrame({"when": times}))["when"]
+    assert (column.kind, column.zone) == ("time", expected)
+    first, last = times[0].timestamp(), times[2].timestamp()
+    np.testing.assert_array_equal(column.values, [first, np.nan, last])
 
 
 def test_zones_of_texts():

@@ -24,7 +24,7 @@ from odefs.tables.frames.arrow import (
     seconds_since,
 )
 from odefs.tables.frames.columns import LARGE, SECONDS_PER_DAY, Column, Columns
-from odefs.tables.frames.time_zones import zone_of_type
+from odefs.tables.frames.time_zones import zone_of_object, zone_of_type
 from odefs.tables.readers.names import nameless
 
 if TYPE_CHECKING:
@@ -215,13 +215,23 @@ def _time_column(name: str, series: Series, arrow: "pa.ChunkedArray | None") -> 
     if dtype == nw.Duration:
         seconds = _as_floats(series.dt.total_microseconds()) / 1e6
         return replace(_numbers(name, seconds), is_duration=True)
+    native = series.to_native()
+    zone = getattr(getattr(native, "dtype", None), "tz", None)
+    if zone is not None:
+        # narwhals does not know all zones of pandas.
+        stamps = nw.from_native(native.dt.tz_convert("UTC"), series_only=True)
+        return Column(name, "time", _microseconds(stamps, "UTC"), zone=zone_of_object(zone))
     if not dtype.is_temporal():
         return None
     own = getattr(dtype, "time_zone", None)
-    if hasattr(series.to_native(), "to_physical"):
-        return Column(name, "time", _polars_seconds(series), zone=zone_of_type(own))
-    stamps = series.cast(nw.Datetime("us", own)).dt.timestamp("us")
-    return Column(name, "time", _as_floats(stamps) / 1e6, zone=zone_of_type(own))
+    is_polars = hasattr(native, "to_physical")
+    seconds = _polars_seconds(series) if is_polars else _microseconds(series, own)
+    return Column(name, "time", seconds, zone=zone_of_type(own))
+
+
+def _microseconds(series: Series, zone: str | None) -> np.ndarray:
+    """Return seconds since 1970, floored to microseconds."""
+    return _as_floats(series.cast(nw.Datetime("us", zone)).dt.timestamp("us")) / 1e6
 
 
 def _were_integers(series: Series, values: np.ndarray) -> bool:

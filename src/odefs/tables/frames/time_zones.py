@@ -18,6 +18,7 @@ SEVERAL = "UTC"
 """The zone of text with several offsets."""
 _UTC_NAMES = frozenset(["UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "Zulu"])
 _OFFSET = re.compile(r"(?:UTC)?(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})?")
+_ZONE_FILE = re.compile(r"zoneinfo/(?P<name>[\w+/-]+)")
 _WITH_OFFSET = re.compile(
     r"\s*\d{4}[-/]\d{2}[-/]\d{2}.\d.*?(?P<zone>[zZ]|[+-]\d{2}(?::?\d{2})?)\s*"
 )
@@ -27,6 +28,18 @@ def zone_of_type(name: object) -> str:
     """Return the zone of a column whose type has one; ``None`` is none."""
     text = "" if name is None else str(name)
     return "" if text in _UTC_NAMES or _offset(text) == timedelta(0) else text
+
+
+def zone_of_object(zone: tzinfo) -> str:
+    """Return the zone of a pandas column, whatever library it is of."""
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None)  # zoneinfo, pytz
+    if name is not None:
+        return zone_of_type(name)
+    offset = zone.utcoffset(None)
+    if offset is not None:
+        return zone_of_type(timezone(offset))
+    file = _ZONE_FILE.search(str(zone))  # dateutil
+    return zone_of_type(str(zone) if file is None else file["name"])
 
 
 def zone_of_texts(texts: Iterable[str]) -> str:
