@@ -162,7 +162,10 @@ def _with_cells_apart(check: ValueCheck, located: Sequence[Located]) -> ValueChe
     ]
     cells = dict.fromkeys(cell for one in parts for cell in one.values)
     count = sum(one.count for one in parts)
-    return replace(check, apart=tuple(cells)[:MAX_APART], apart_count=count)
+    # Each value has one check.
+    distinct = sum(one.n_distinct for one in parts)
+    apart = tuple(cells)[:MAX_APART]
+    return replace(check, apart=apart, apart_distinct=distinct, apart_count=count)
 
 
 def _lies_outside(suspect: Suspect, usual: Sequence[Cell]) -> bool:

@@ -112,9 +112,10 @@ def listed(parts: Sequence[str], last: str = "and") -> str:
     )
 
 
-def first_of(names: Sequence[str], shown: int = NAMED) -> str:
-    """Join: ``a, b, c and 5 more``."""
-    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
+def first_of(names: Sequence[str], shown: int = NAMED, total: int = 0) -> str:
+    """Join: ``a, b, c and 5 more``; ``total`` if ``names`` are but the first of so many."""
+    n_more = max(total, len(names)) - min(shown, len(names))
+    more = f" and {n_more:,} more" if n_more else ""
     return ", ".join(names[:shown]) + more
 
 
