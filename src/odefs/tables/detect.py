@@ -86,7 +86,7 @@ def detect_table(
     the number of highest-scoring rows that the detection must hold, ``checks`` whether to look for
     values to check.
     """
-    encoder.keep_missing = takes_missing(model)
+    _adapt(encoder, model)
     table.require_columns((*([] if id is None else [id]), *hide, *ignore))
     used_otherwise = {"id": [] if id is None else [id], "label or known": ignore}
     require_group_columns(group_columns(encoder.by), table.names, used_otherwise)
@@ -125,6 +125,18 @@ def detect_table(
         judged_by=min(table.n_rows, SAMPLE_ROWS),
     )
     return replace(detection, checks=with_names(to_check, detection, table), checked=checks)
+
+
+def _adapt(encoder: ColumnEncoder, model: OutlierModel) -> None:
+    """Let an encoder leave missing cells to a model that scores them, if it was not told."""
+    if encoder.keep_missing is None:
+        encoder.keep_missing = takes_missing(model)
+    elif encoder.keep_missing and not takes_missing(model):
+        raise TableError(
+            f"the encoder keeps missing cells (keep_missing=True), which this "
+            f"{type(model).__name__} does not score: set missing='ignore' on the model, or leave "
+            "out keep_missing."
+        )
 
 
 def takes_missing(model: OutlierModel) -> bool:

@@ -71,7 +71,7 @@ class ColumnEncoder(Parameters):
         na: Sequence[str] = (),
         max_categories: int = 50,
         mark_missing: bool = False,
-        keep_missing: bool = False,
+        keep_missing: bool | None = None,
         by: str | Sequence[str] = (),
     ) -> None:
         self.number = number
@@ -198,7 +198,8 @@ class ColumnEncoder(Parameters):
     def state(self) -> dict[str, Any]:
         """The fitted state as plain values, without the notes: they may quote cells."""
         known = EncoderState(
-            self.get_params() | {"by": group_columns(self.by)},
+            self.get_params()
+            | {"by": group_columns(self.by), "keep_missing": bool(self.keep_missing)},
             tuple(self.specs_),
             self.left_out_,
             [str(name) for name in self.feature_names_in_],
@@ -310,4 +311,6 @@ class ColumnEncoder(Parameters):
 
     def encode_table(self, table: Columns) -> np.ndarray:
         """Encode columns returned by :meth:`learn_columns` or :meth:`recognised`."""
-        return encoded(self.specs_, table.columns, table.n_rows, table.groups, self.keep_missing)
+        return encoded(
+            self.specs_, table.columns, table.n_rows, table.groups, bool(self.keep_missing)
+        )
