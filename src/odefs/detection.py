@@ -233,16 +233,16 @@ def detect(
     threshold: float | None = None,
     flag: int | None = None,
     max_false_flags: float | None = None,
-    hide: str | Sequence[str] = (),
+    hide: str | int | Sequence[str | int] = (),
     known_outliers: object = None,
     known_normal: object = None,
     random_state: int | np.random.RandomState | None = SEED,
     n_jobs: int | None = None,
     checks: bool = True,
-    number: str | Sequence[str] = (),
-    category: str | Sequence[str] = (),
-    drop: str | Sequence[str] = (),
-    keep: str | Sequence[str] = (),
+    number: str | int | Sequence[str | int] = (),
+    category: str | int | Sequence[str | int] = (),
+    drop: str | int | Sequence[str | int] = (),
+    keep: str | int | Sequence[str | int] = (),
     na: str | Sequence[str] = (),
     max_categories: int = 50,
     mark_missing: bool = False,
@@ -274,7 +274,7 @@ def detect(
         rows that score higher than the bulk of the scores explains; of fewer than 30 rows, none.
     max_false_flags : float, optional
         Expected number of flagged rows in a table of this size without outliers (default 1).
-    hide : str or sequence of str
+    hide : str, int, or sequence of str or int
         Columns that are used, but whose values the report does not show.
     known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
         Rows known to be outliers or normal, named as in :meth:`Detection.reasons`: row numbers from
@@ -297,9 +297,9 @@ def detect(
     >>> int(found.order[0]), found.reasons([99])[0][0].column
     (99, 'price')
     """
-    number, category, drop, keep, na, hide = (
-        (one,) if isinstance(one, str) else one for one in (number, category, drop, keep, na, hide)
-    )
+    # Frames of pandas may have integers as names; elsewhere names are text.
+    number, category, drop, keep, hide = map(_names, (number, category, drop, keep, hide))
+    na = (na,) if isinstance(na, str) else na
     require_one_rule(contamination, threshold, flag, max_false_flags)
     _require_estimators(model, encoder, random_state, n_jobs)
     own = TableEncoder(
@@ -316,8 +316,7 @@ def detect(
     named = [*number, *category, *drop, *keep, *hide]
     read = _read(frame, table, query, id, by, named)
     given = table_of(frame) if read is None else read.table
-    # pandas frames may have integers as names; elsewhere names are text.
-    id, hide = None if id is None else str(id), [str(column) for column in hide]
+    id = None if id is None else str(id)
     given.require_columns([] if id is None else [id])
     _require_hidden(given, hide)
     # clone() leaves the given model unfitted, as scikit-learn's meta-estimators do.
@@ -423,6 +422,11 @@ def _read(
                     "in parts."
                 )
             return open_table(local, ReadOptions(text_columns=text, named_columns=named))
+
+
+def _names(given: str | int | Sequence[str | int]) -> tuple[str, ...]:
+    """Return one name or several as text."""
+    return (str(given),) if isinstance(given, str | int | Integral) else tuple(map(str, given))
 
 
 def _require_hidden(table: Table, hide: Sequence[str]) -> None:

@@ -230,7 +230,7 @@ def _suspects(
 
     The column ``id`` and numbers that count the rows are searched for repeated values only.
     """
-    as_text = frozenset(encoder.category)
+    as_text = frozenset(encoder.named("category"))
     styles = {spec.name: format_named(spec.style) for spec in encoder.specs_ if spec.style}
     suspects, numbers = [], []
     for tally in tallies:

@@ -39,6 +39,9 @@ from odefs.tables.frames.columns import Columns
 from odefs.tables.messages import unseen_categories
 from odefs.tables.notes import Note
 
+COLUMN_PARAMETERS = ("number", "category", "drop", "keep")
+"""Parameters that are names of columns."""
+
 
 def _require_rows(n_rows: int) -> None:
     if n_rows < 2:
@@ -64,10 +67,10 @@ class ColumnEncoder(Parameters):
 
     def __init__(
         self,
-        number: Sequence[str] = (),
-        category: Sequence[str] = (),
-        drop: Sequence[str] = (),
-        keep: Sequence[str] = (),
+        number: Sequence[str | int] = (),
+        category: Sequence[str | int] = (),
+        drop: Sequence[str | int] = (),
+        keep: Sequence[str | int] = (),
         na: Sequence[str] = (),
         max_categories: int = 50,
         mark_missing: bool = False,
@@ -88,9 +91,13 @@ class ColumnEncoder(Parameters):
         if not hasattr(self, "specs_"):
             raise ValueError(f"This {type(self).__name__} is not fitted yet: call fit first.")
 
+    def named(self, parameter: str) -> tuple[str, ...]:
+        """Return the column names in a parameter as text: pandas has integers among names too."""
+        return tuple(map(str, getattr(self, parameter)))
+
     def is_read(self, name: str) -> bool:
         """Whether a column of the training table is read."""
-        return name not in self.drop
+        return name not in self.named("drop")
 
     @property
     def is_used(self) -> Callable[[str], bool]:
@@ -199,6 +206,7 @@ class ColumnEncoder(Parameters):
         """The fitted state as plain values, without the notes: they may quote cells."""
         known = EncoderState(
             self.get_params()
+            | {name: self.named(name) for name in COLUMN_PARAMETERS}
             | {"by": group_columns(self.by), "keep_missing": bool(self.keep_missing)},
             tuple(self.specs_),
             self.left_out_,
@@ -222,7 +230,7 @@ class ColumnEncoder(Parameters):
         return encoder
 
     def _check_parameters(self, names: Sequence[str], n_rows: int) -> None:
-        for name in ("number", "category", "drop", "keep", "na"):
+        for name in (*COLUMN_PARAMETERS, "na"):
             if isinstance(getattr(self, name), str):
                 raise TableError(
                     f"{name}={getattr(self, name)!r} must be a list of names, not one name."
@@ -232,10 +240,11 @@ class ColumnEncoder(Parameters):
                 f"max_categories={self.max_categories!r} must be a whole number of at least 2."
             )
         _require_rows(n_rows)
-        _require_one_type(self.number, self.category)
-        used_otherwise = {"drop": self.drop, "number": self.number, "keep": self.keep}
+        number, category, drop, keep = map(self.named, COLUMN_PARAMETERS)
+        _require_one_type(number, category)
+        used_otherwise = {"drop": drop, "number": number, "keep": keep}
         require_group_columns(group_columns(self.by), names, used_otherwise)
-        asked = [*self.number, *self.category, *self.drop, *self.keep]
+        asked = [*number, *category, *drop, *keep]
         unknown = [name for name in asked if name not in names]
         if unknown:
             raise TableError(no_column(unknown[0], names))
@@ -278,12 +287,12 @@ class ColumnEncoder(Parameters):
 
     def _assign_roles(self, table: Columns, not_identifiers: Sequence[str]) -> list[Role]:
         overrides = Overrides(
-            frozenset(self.number),
-            frozenset(self.category),
-            frozenset(self.keep).union(not_identifiers),
+            frozenset(self.named("number")),
+            frozenset(self.named("category")),
+            frozenset(self.named("keep")).union(not_identifiers),
             frozenset(self.na),
         )
-        not_encoded = {*self.drop, *group_columns(self.by)}
+        not_encoded = {*self.named("drop"), *group_columns(self.by)}
         columns = [column for column in table if column.name not in not_encoded]
         return run_tasks(
             lambda column: assign_role(column, overrides), columns, available_threads()

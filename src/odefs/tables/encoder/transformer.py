@@ -24,11 +24,12 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
 
     Parameters
     ----------
-    number, category : sequence of str
-        Columns to read as numbers or as categories, regardless of their detected type.
-    drop : sequence of str
+    number, category : sequence of str or int
+        Columns to read as numbers or as categories, regardless of their detected type. Integers are
+        names, which frames of pandas may have.
+    drop : sequence of str or int
         Columns to leave out.
-    keep : sequence of str
+    keep : sequence of str or int
         Columns to use even if they look like identifiers.
     na : sequence of str
         Further words (or numbers) that mean "missing".
