@@ -392,6 +392,16 @@ def test_integer_column_names_are_names_in_every_parameter(name, tmp_path):
     assert odefs.load(tmp_path / "m.odefs")[0].keep == ["1"]
 
 
+@pytest.mark.parametrize("use", [odefs.detect, columns_of, TableEncoder().fit])
+def test_column_names_of_several_levels_are_refused(use):
+    names = pd.MultiIndex.from_product([["a", "b"], [1, 2]])
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 4)), columns=names)
+    with pytest.raises(TableError, match="levels"):
+        use(frame)
+    frame.columns = frame.columns.map(str)
+    use(frame)
+
+
 def test_a_column_of_an_array_can_be_the_id():
     X = np.random.default_rng(0).normal(size=(60, 3))
     assert list(odefs.detect(X, id="x1").row_names) == X[:, 1].tolist()

@@ -70,6 +70,11 @@ def checked_frame(frame: object) -> "nw.DataFrame[Any]":
     if hasattr(frame, "toarray"):
         raise TableError("sparse input is not supported here: pass a data frame.")
     names = frame_names(frame) or []
+    if getattr(getattr(frame, "columns", None), "nlevels", 1) > 1:
+        raise TableError(
+            "column names of several levels are not supported: flatten them first, as in "
+            "frame.columns = ['.'.join(map(str, name)) for name in frame.columns]."
+        )
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise TableError(f"two columns are called {twice!r}: rename one of them.")
