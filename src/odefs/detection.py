@@ -239,16 +239,16 @@ def detect(
     threshold: float | None = None,
     flag: int | None = None,
     max_false_flags: float | None = None,
-    hide: str | Sequence[str] | None = (),
+    hide: str | int | Sequence[str | int] | None = (),
     known_outliers: object = None,
     known_normal: object = None,
     random_state: int | np.random.RandomState | None = SEED,
     n_jobs: int | None = None,
     checks: bool = True,
-    number: str | Sequence[str] | None = (),
-    category: str | Sequence[str] | None = (),
-    drop: str | Sequence[str] | None = (),
-    keep: str | Sequence[str] | None = (),
+    number: str | int | Sequence[str | int] | None = (),
+    category: str | int | Sequence[str | int] | None = (),
+    drop: str | int | Sequence[str | int] | None = (),
+    keep: str | int | Sequence[str | int] | None = (),
     na: str | float | Sequence[str | float] | None = (),
     max_categories: int = 50,
     mark_missing: bool = False,
@@ -282,7 +282,7 @@ def detect(
     max_false_flags : float, optional
         Expected number of flagged rows in a table of this size without outliers (default 1). Give
         at most one of these four; a rule of ``model``, such as a share, counts as one.
-    hide : str or sequence of str
+    hide : str, int, or sequence of str or int
         Columns that are used, but whose values are not shown: frames, explanations, plots and the
         report name them without values. :meth:`Detection.reasons` and the table have the values.
     known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
@@ -307,6 +307,7 @@ def detect(
     >>> int(found.order[0]), found.reasons([99])[0][0].column
     (99, 'price')
     """
+    # Frames of pandas may have integers as names; elsewhere names are text.
     number, category = column_names("number", number), column_names("category", category)
     drop, keep, hide = (
         column_names(name, given)
@@ -331,7 +332,6 @@ def detect(
     named = [*number, *category, *drop, *keep, *hide]
     read = _read(frame, table, query, id, by, named)
     given = table_of(frame) if read is None else read.table
-    # pandas frames may have integers as names; elsewhere names are text.
     id = None if id is None else str(id)
     given.require_columns([] if id is None else [id])
     _require_hidden(given, hide)
@@ -442,6 +442,7 @@ def _read(
                     "in parts."
                 )
             return open_table(local, ReadOptions(text_columns=text, named_columns=named))
+
 
 
 def _require_hidden(table: Table, hide: Sequence[str]) -> None:

@@ -259,6 +259,25 @@ def test_far_rows_do_not_move_the_average_and_what_does_is_said():
     assert "training" in messages.average(0.97, of_training=True), "not of these rows"
 
 
+def test_scores_with_answers_or_known_cases_do_not_average_1():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"a": rng.normal(size=200), "b": rng.normal(size=200)})
+    found, known = detect(frame), detect(frame, known_outliers=np.arange(200) % 20 == 0)
+    review = found.review()
+    review.tell(found.order[:8], [False, True] * 4)
+    learned = found.with_answers(review)
+    assert [one.has_answers for one in (found, known, learned)] == [False, True, True]
+    plain = messages.average(1.0)
+    for detection in (found, known, learned):
+        mean = detection.scores.mean()
+        if (added := detection.explain(range(200)).answers) is not None:
+            mean -= added.total.mean()
+        assert mean == pytest.approx(1.0)
+        page = build_report(detection).html()
+        assert (plain in page) == (not detection.has_answers)
+        assert (messages.average(1.0, has_answers=True) in page) == detection.has_answers
+
+
 def test_the_still_picture_has_a_bar_for_every_bin_and_draws_any_scores(report):
     scores = report.summary["scores"]
     picture = ElementTree.fromstring(static_scores(scores))

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -254,7 +255,38 @@ def test_options_keep_their_names_and_relative_paths(monkeypatch, tmp_path):
         ("https://host/a/t.csv", "https://host/a/t.csv"),
         ("-", "-"),
         ("folder/", "folder/"),
-        (str(tmp_path.parent / "t.csv"), os.path.join("..", "t.csv")),
+        (str(tmp_path.parent / "t.csv"), "t.csv"),
+        (os.path.join("..", "alice", "t.csv"), "t.csv"),
+        (f"--report={tmp_path.parent / 'alice' / 'page.html'}", "--report=page.html"),
     ]
+    require_commands(monkeypatch, given)
+
+
+def require_commands(monkeypatch, given):
     monkeypatch.setattr("sys.argv", ["odefs", *(word for word, _ in given)])
     assert shlex.split(shared_command_line())[1:] == [word for _, word in given]
+
+
+@pytest.mark.parametrize("above", [".", "home"])
+def test_a_working_directory_above_that_of_the_user_counts_as_outside(above, monkeypatch, tmp_path):
+    own = tmp_path / "home" / "alice"
+    own.mkdir(parents=True)
+    monkeypatch.setattr(Path, "home", lambda: own)
+    monkeypatch.chdir(tmp_path / above)
+    require_commands(monkeypatch, [(str(own / "t.csv"), "t.csv")])
+    monkeypatch.chdir(own)
+    path = os.path.join("in", "t.csv")
+    require_commands(monkeypatch, [(str(own / path), path)])
+
+
+def test_a_file_in_the_root_directory_has_its_name(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path.anchor)
+    require_commands(monkeypatch, [(str(tmp_path / "t.csv"), "t.csv")])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the working directory cannot be deleted")
+def test_a_deleted_working_directory(monkeypatch, tmp_path):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    require_commands(monkeypatch, [(str(tmp_path / "t.csv"), "t.csv")])

@@ -1,6 +1,7 @@
 """A review learns from answers, and its model, its explanations and its files agree with it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
@@ -376,7 +377,6 @@ def test_onnx_says_that_answers_are_left_out(reviewed):
 
 
 def test_rows_go_by_the_names_that_the_detection_takes():
-    import pandas as pd
     import polars as pl
 
     rng = np.random.default_rng(0)
@@ -399,3 +399,19 @@ def test_rows_go_by_the_names_that_the_detection_takes():
     assert review.found.tolist() == [4]
     with pytest.raises(ValueError, match="no labels"):
         odefs.detect(frame.drop("key")).review().tell("k7", True)
+
+
+def test_a_loaded_review_has_no_names(tmp_path):
+    """They would be ids in a file that otherwise holds few rows of the table."""
+    X = two_clusters(n_rows=100)
+    labels = [f"r{k}" for k in range(100)]
+    found = odefs.detect(pd.DataFrame(X).set_axis(labels))
+    review = found.review()
+    review.tell("r4", True)
+    review.save(tmp_path / "r.odefs")
+    loaded = odefs.load(tmp_path / "r.odefs")
+    with pytest.raises(ValueError, match="no labels"):
+        loaded.tell("r5", True)
+    loaded.tell(5, False)
+    assert loaded.asked.tolist() == [4, 5]
+    assert found.with_answers(loaded).n_rows == 100

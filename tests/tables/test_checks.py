@@ -16,8 +16,10 @@ from erroneous_table import planted
 from odefs.tables import table as tables
 from odefs.tables.checks import find_checks, gather
 from odefs.tables.checks.facts import quantiles
+from odefs.tables.checks.rows import ROWS_KEPT
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.learning import learn_encoder
+from odefs.tables.messages.checks import SHOWN_VALUES
 from odefs.tables.table import ParquetTable, table_of
 
 TODAY = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
@@ -528,3 +530,37 @@ def test_checks_of_durations_have_their_unit():
     assert {check.kind: check.unit for check in checks} == dict.fromkeys(
         ("extreme_value", "negative"), "duration"
     )
+
+
+def test_values_are_counted_also_where_not_all_are_held():
+    n, n_future = 2_000, 61
+    rng = np.random.default_rng(0)
+    when = np.datetime64("2015-01-01") + rng.integers(0, 30, n).astype("timedelta64[D]")
+    when[:n_future] = np.datetime64("2150-01-01") + np.arange(n_future).astype("timedelta64[D]")
+    when[n_future] = np.datetime64("2024-01-01")
+    frame = pl.DataFrame({"when": when.astype("datetime64[us]"), "x": rng.normal(size=n)})
+    by_kind = {check.kind: check for check in checks_of(frame)}
+    assert by_kind["future_date"].n_distinct == n_future
+    far = by_kind["extreme_value"]
+    assert (far.apart_count, far.apart_distinct) == (n_future, n_future)
+    for check in by_kind.values():
+        assert f"and {n_future - SHOWN_VALUES} more" in str(check)
+
+
+def test_repeated_ids_are_counted_also_where_not_all_are_held():
+    n, n_repeated = 200_000, 1_500
+    ids = np.arange(n) + 1_000
+    ids[-n_repeated:] = ids[:n_repeated]
+    frame = pl.DataFrame({"key_no": ids, "x": np.random.default_rng(0).normal(size=n)})
+    (check,) = [check for check in checks_of(frame) if check.kind == "repeated_id"]
+    assert (check.usual_count, len(check.rows)) == (n_repeated, ROWS_KEPT)
+    assert f"and {n_repeated - SHOWN_VALUES:,} more" in str(check)
+
+
+def test_texts_are_counted_also_where_not_all_are_held():
+    cells = pl.Series([f"{k}" for k in range(500)] * 160)
+    others = pl.Series([f"remark {k // 30}" for k in range(1_200)])
+    (check,) = checks_of(pl.DataFrame({"size": pl.concat([cells, others])}))
+    assert (check.kind, check.count) == ("text_in_numbers", 1_200)
+    assert check.n_distinct == 40
+    assert len({*check.values}) < 40

@@ -8,6 +8,7 @@ from sklearn.base import clone
 import odefs
 from command import odefs as run
 from odefs import ODEFS, TableEncoder
+from odefs.exceptions import TableError
 
 MISSING = 290
 
@@ -34,6 +35,21 @@ def test_a_missing_number_does_not_make_a_row_an_outlier(frame):
 def test_a_model_that_refuses_missing_cells_gets_the_median(frame):
     assert not np.isnan(odefs.detect(frame, model=ODEFS(random_state=0)).X).any()
     assert not np.isnan(np.asarray(TableEncoder().fit_transform(frame), dtype=float)).any()
+
+
+def test_an_encoder_that_replaces_missing_cells_does_so_for_any_model(frame):
+    found = odefs.detect(frame, encoder=TableEncoder(keep_missing=False))
+    assert found.encoder.keep_missing is False
+    assert not np.isnan(found.X).any()
+    for given in (None, True):
+        kept = odefs.detect(frame, encoder=TableEncoder(keep_missing=given))
+        assert kept.encoder.keep_missing is True
+        assert np.isnan(kept.X).any()
+
+
+def test_an_encoder_that_keeps_missing_cells_needs_a_model_that_takes_them(frame):
+    with pytest.raises(TableError, match="keep_missing"):
+        odefs.detect(frame, encoder=TableEncoder(keep_missing=True), model=ODEFS())
 
 
 def test_a_device_falls_back_to_the_processor(frame):

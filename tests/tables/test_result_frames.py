@@ -13,6 +13,7 @@ from odefs.exceptions import TableError
 from odefs.tables.messages.reasons import kind
 from odefs.tables.messages.values import HIDDEN
 from odefs.tables.results.displayed_rows import shown_names
+from odefs.tables.results.named_rows import _places
 
 NAMES = ["score", "rank", "percentile", "agreement", "outlier", "kind", "reasons", "checks"]
 
@@ -308,6 +309,42 @@ def test_rows_with_the_same_name_are_told_apart_by_their_scores(is_pandas):
     found = odefs.detect(table, **options, **FAST)
     assert [row[0].value for row in found.explain(found.top(3)).reasons()] == [80, 70, 60]
     assert sorted(found.numbers(found.to_frame())) == list(range(200))
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, pd.NA, pd.NaT])
+def test_rows_with_missing_labels_are_named_by_frames(missing):
+    index = pd.Index(["a", missing, missing, *range(57)], dtype=object)
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=60)}, index=index)
+    frame.iloc[[1, 2]] = [[40.0], [50.0]]
+    detection = odefs.detect(frame)
+    top = detection.top(3)
+    assert detection.numbers(top).tolist() == detection.order[:3].tolist()
+
+
+def test_dates_that_are_missing_are_labels_too():
+    index = pd.DatetimeIndex([None, None, *pd.date_range("2031-01-01", periods=58)])
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=60)}, index=index)
+    detection = odefs.detect(frame)
+    assert detection.numbers(detection.to_frame()).tolist() == list(range(60))
+
+
+def test_rows_with_one_name_are_found_by_sorted_scores():
+    """The same rows as by comparing each score with all others of the name."""
+    rng = np.random.default_rng(0)
+    names = rng.choice(["a", "b", None], 300).tolist()
+    scores = rng.choice([0.0, 1.0, 1.0 + 1e-9, 1.0 + 1e-3, -2.0, np.nan], 300)
+    wanted = rng.permutation(300)
+    places = _places([names[k] for k in wanted], scores[wanted].tolist(), names, scores)
+    assert sorted(places.tolist()) == list(range(300))
+    for row, place in zip(wanted.tolist(), places.tolist(), strict=True):
+        assert names[row] == names[place]
+        assert scores[row] == pytest.approx(scores[place], rel=1e-6, nan_ok=True)
+    # Of equal rows, each once and in order; the last one also stands for further ones.
+    again = _places(["a"] * 4, [1.0] * 4, ["a", "b", "a", "a"], np.ones(4))
+    assert again.tolist() == [0, 2, 3, 3]
+    for name, score in (("a", 2.0), ("c", 1.0)):
+        with pytest.raises(ValueError, match="not one of this result"):
+            _places([name], [score], ["a"], np.ones(1))
 
 
 def test_no_row_to_explain_is_refused():

@@ -370,6 +370,38 @@ def test_integer_column_names_can_be_ids_and_hidden(id):
     assert found.hidden == {"2"}
 
 
+@pytest.mark.parametrize("name", [1, np.int64(1), "1"])
+def test_integer_column_names_are_names_in_every_parameter(name, tmp_path):
+    cells = np.random.default_rng(0).integers(1, 9, size=(60, 4))
+    frame = pd.DataFrame(cells)
+    for given in (name, [name]):
+        assert odefs.detect(frame, drop=given).encoder.columns == ["0", "2", "3"]
+    for encoder in (TableEncoder(category=[name]), None):
+        own = {} if encoder else {"category": [name]}
+        kinds = {
+            spec.name: spec.kind
+            for spec in odefs.detect(frame, **own, encoder=encoder).encoder.specs_
+        }
+        assert kinds["1"] == "category"
+    with pytest.raises(TableError, match="'1'"):
+        odefs.detect(frame, number=[name], category=["1"])
+    frame[1] = np.arange(60)
+    found = odefs.detect(frame, keep=[name], number=[name])
+    assert "1" in found.encoder.columns
+    found.save(tmp_path / "m.odefs")
+    assert odefs.load(tmp_path / "m.odefs")[0].keep == ["1"]
+
+
+@pytest.mark.parametrize("use", [odefs.detect, columns_of, TableEncoder().fit])
+def test_column_names_of_several_levels_are_refused(use):
+    names = pd.MultiIndex.from_product([["a", "b"], [1, 2]])
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 4)), columns=names)
+    with pytest.raises(TableError, match="levels"):
+        use(frame)
+    frame.columns = frame.columns.map(str)
+    use(frame)
+
+
 def test_a_column_of_an_array_can_be_the_id():
     X = np.random.default_rng(0).normal(size=(60, 3))
     assert list(odefs.detect(X, id="x1").row_names) == X[:, 1].tolist()

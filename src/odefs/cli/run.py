@@ -132,9 +132,10 @@ def command_line() -> str:
 
 
 def shared_command_line() -> str:
-    """The command line with paths from the working directory, for results that are passed on.
+    """The command line for results that are passed on: no folder outside the working directory.
 
-    It works where it was run, and does not name the folders above, such as that of the user.
+    Files in it have their path from there, others their name only, because folders such as the
+    user's are nobody else's business.
     """
     context = click.get_current_context(silent=True)
     given = [] if context is None else context.command.params
@@ -154,20 +155,26 @@ def _takes_text(option: click.Parameter) -> bool:
 
 
 def _from_working_directory(word: str) -> str:
-    """Return an absolute path relative to the working directory; other words stay as they are."""
+    """Return a path from the working directory, or the name of a file outside; others unchanged."""
     # The path may follow its option in the same word: --report=a/b.html, -oa/b.csv.
     option = re.match(r"--[^=]+=|-[a-z](?=.)", word)
     start = option[0] if option else ""
     path = word.removeprefix(start)
-    if not os.path.isabs(path):
+    if not os.path.isabs(path) and os.pardir not in Path(path).parts:
         return word
     folder, name = os.path.split(path.rstrip("/" + os.sep))
+    return start + os.path.normpath(os.path.join(_below_working_directory(folder), name))
+
+
+def _below_working_directory(folder: str) -> str:
+    """Return the path of a folder from the working directory; empty if it is not in there."""
     try:
         # The working directory has no links in its path; a file keeps its name.
-        folder = os.path.relpath(os.path.realpath(folder))
-    except ValueError:
-        return word  # on another drive
-    return start + os.path.normpath(os.path.join(folder, name))
+        here, there = Path.cwd(), Path(folder).resolve()
+        holds_users = here in (Path(here.anchor), *Path.home().parents)
+        return "" if holds_users else str(there.relative_to(here))
+    except (OSError, RuntimeError, ValueError):
+        return ""  # outside, a deleted working directory, or a user without a folder
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, object]:

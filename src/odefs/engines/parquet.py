@@ -64,10 +64,10 @@ def _other_files(folder: Path) -> str:
     if not kinds:
         return ""
     kind, n = min(kinds.items(), key=lambda item: (-item[1], item[0]))
-    held, other = ("file", "it") if n == 1 else ("files", "one of them")
+    held, one, all_ = ("file", "it", "it") if n == 1 else ("files", "one of them", "them")
     return (
         f" It holds {n:,} {kind} {held}, but only parquet files are read as one table: name "
-        f"{other}, or write them as parquet."
+        f"{one}, or write {all_} as parquet."
     )
 
 

@@ -63,8 +63,8 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
         whether the subsets increase the contrast of the scores more than random subsets do,
         whether the candidates depend on the random draw, and whether the top-ranked rows move
         further away from the others, not just by the rare value of one column; known outliers can
-        increase it (see ``fit_info_["trust"]``). The scores on all columns then use as many reference subsets as
-        make their ranking stable, up to 24 times ``n_subsets``.
+        increase it (see ``fit_info_["trust"]``). The scores on all columns then use as many
+        reference subsets as make their ranking stable, up to 24 times ``n_subsets``.
     missing : {"error", "ignore"}, default="error"
         Whether missing cells (NaN, masked cells of ``numpy.ma``) raise an error, or distances are
         computed on the observed columns and divided by the share of the columns these represent.

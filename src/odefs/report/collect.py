@@ -51,8 +51,8 @@ def collect(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the summary, and data that only the page uses, which are empty if not ``with_page``.
 
-    The latter are points, identity, whether the model was trained on another table, neighbours,
-    charts of columns and csv lines.
+    The latter are points, identity, whether the model was trained on another table or has learned
+    from answers, neighbours, charts of columns and csv lines.
     """
     identifier, names = shown_names(detection)
     checks = shown_checks(detection)
@@ -104,6 +104,7 @@ def collect(
         "points": drawn.get("points", []),
         "identity": _identity(summary),
         "of_training": getattr(detection, "training", None) is not None,
+        "has_answers": getattr(detection, "has_answers", False),
         "key": "row" if _are_numbers(detection, rows) else key_name(identifier),
         "nearest": collect_nearest(detection, extent, first, names, shown),
         "charts": collect_charts(detection, extent, importances, distributions),

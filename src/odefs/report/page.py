@@ -52,6 +52,7 @@ def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
         .render(
             summary=summary,
             of_training=drawing["of_training"],
+            has_answers=drawing["has_answers"],
             messages=messages,
             # Script and style must stay as they were hashed: an escaped or added character would
             # make the browser refuse them.

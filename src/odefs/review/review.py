@@ -212,8 +212,9 @@ class Review:
         ----------
         rows : int, str, or array-like of int, bool or str
             Row numbers, a boolean mask, or names of rows: those of the detection that is reviewed
-            (ids or labels of a pandas index), or labels of the index of ``X``. A row that was
-            answered before gets the new answer.
+            (ids or labels of a pandas index), or labels of the index of ``X``. A review that was
+            loaded from a file takes numbers and masks only. A row that was answered before gets the
+            new answer.
         answers : bool, None, or sequence of these
             True for an outlier, False for an ordinary row, None for "cannot say".
         """
@@ -292,7 +293,8 @@ class Review:
         """Write the review to one file, from which :func:`odefs.load` continues it.
 
         The file holds the model, one byte for every row and random sample, and the answers. Like a
-        model file it contains rows of the table: treat it as confidential as the table.
+        model file it contains rows of the table: treat it as confidential as the table. Ids and
+        labels are not stored: the rows of a loaded review are named by their numbers.
 
         Parameters
         ----------

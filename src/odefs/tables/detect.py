@@ -34,6 +34,7 @@ from odefs.tables.encoder.learning import SAMPLE_ROWS, learn_encoder
 from odefs.tables.encoder.missing import Lost
 from odefs.tables.flagging import flag_rows, model_convention, with_extreme_values
 from odefs.tables.frames.columns import Columns
+from odefs.tables.frames.time_zones import SeenZones
 from odefs.tables.messages import no_columns
 from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
 from odefs.tables.reasons.training_rows import TrainingRows, get_training
@@ -85,7 +86,7 @@ def detect_table(
     the number of highest-scoring rows that the detection must hold, ``checks`` whether to look for
     values to check.
     """
-    encoder.keep_missing = takes_missing(model)
+    _adapt(encoder, model)
     table.require_columns((*([] if id is None else [id]), *hide, *ignore))
     require_group_columns(group_columns(encoder.by), table.names)
     names = [name for name in table.names if name != id and name not in ignore]
@@ -125,6 +126,18 @@ def detect_table(
     return replace(detection, checks=with_names(to_check, detection, table), checked=checks)
 
 
+def _adapt(encoder: ColumnEncoder, model: OutlierModel) -> None:
+    """Let an encoder leave missing cells to a model that scores them, if it was not told."""
+    if encoder.keep_missing is None:
+        encoder.keep_missing = takes_missing(model)
+    elif encoder.keep_missing and not takes_missing(model):
+        raise TableError(
+            f"the encoder keeps missing cells (keep_missing=True), which this "
+            f"{type(model).__name__} does not score: set missing='ignore' on the model, or leave "
+            "out keep_missing."
+        )
+
+
 def takes_missing(model: OutlierModel) -> bool:
     """Whether a model scores missing numbers as such; otherwise they become the median.
 
@@ -141,17 +154,22 @@ def encoded_rows(table: Table, encoder: ColumnEncoder) -> Iterator[EncodedRows]:
         columns = encoder.recognised(batch)
         yield EncodedRows(encoder.encode_table(columns), columns)
         return
+    zones = SeenZones()
     with temporary_folder() as folder:
-        yield EncodedRows(_encoded_blocks(table, encoder, folder))
+        yield EncodedRows(_encoded_blocks(table, encoder, folder, zones), zones=zones)
 
 
-def _encoded_blocks(table: Table, encoder: ColumnEncoder, folder: Path) -> RowBlocks:
+def _encoded_blocks(
+    table: Table, encoder: ColumnEncoder, folder: Path, zones: SeenZones
+) -> RowBlocks:
     """Encoded rows, cached in a file if the disk has room, as each pass would encode them again."""
     width = len(encoder.get_feature_names_out())
 
     def encode() -> Iterator[np.ndarray]:
         for _, batch in table.column_batches(encoder.input_columns, width):
-            yield encoder.encode_table(encoder.recognised(batch))
+            columns = encoder.recognised(batch)
+            zones.add(columns)
+            yield encoder.encode_table(columns)
 
     read: Callable[[], Iterator[np.ndarray]] = encode
     # At most half of the free space: scores and flags go to files, too.
@@ -196,7 +214,7 @@ def score_table(
     with stage("scoring"):
         report_progress(0, 0)
         reader = _ScoredRows(table, encoder)
-        rows = EncodedRows(reader.encoded(), reader.columns, reader.formats)
+        rows = EncodedRows(reader.encoded(), reader.columns, reader.formats, reader.zones)
         found = judge(model, rows.X)
     rule, default = model_convention(model, by_training=True), -model.offset_
     if reference is not None:
@@ -240,6 +258,7 @@ class _ScoredRows:
         sample = table.column_rows(np.arange(min(table.n_rows, SAMPLE_ROWS)), encoder.input_columns)
         self.formats = encoder.formats_of(sample)
         self.columns: Columns | None = None
+        self.zones = SeenZones()
         self._drift = [DriftCounts() for _ in encoder.specs_]
         self._unreadable = [Lost() for _ in encoder.specs_]
         self._infinite = [0 for _ in encoder.specs_]
@@ -258,6 +277,7 @@ class _ScoredRows:
             encoder.input_columns, len(encoder.get_feature_names_out())
         ):
             read = encoder.recognised(given, self.formats)
+            self.zones.add(read)
             counters = zip(self._drift, self._unreadable, encoder.specs_, read, strict=True)
             for drift, unreadable, spec, column in counters:
                 drift.add(spec, column)

@@ -84,7 +84,7 @@ def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
     # Of a table larger than memory, found.scores are those of a few rows, most of them the
     # highest.
     scores = found.scores if found.part is None else found.part.scores
-    average = messages.average(median(scores), of_training=found.training is not None)
+    average = messages.average(median(scores), found.training is not None, found.has_answers)
     out.say(f"{messages.flagged(found.n_flagged, found.convention)} {average}\n")
     if top:
         groups = foremost_rows(found, found.order, top)

@@ -162,7 +162,10 @@ def _with_cells_apart(check: ValueCheck, located: Sequence[Located]) -> ValueChe
     ]
     cells = dict.fromkeys(cell for one in parts for cell in one.values)
     count = sum(one.count for one in parts)
-    return replace(check, apart=tuple(cells)[:MAX_APART], apart_count=count)
+    # Each value has one check.
+    distinct = sum(one.n_distinct for one in parts)
+    apart = tuple(cells)[:MAX_APART]
+    return replace(check, apart=apart, apart_distinct=distinct, apart_count=count)
 
 
 def _lies_outside(suspect: Suspect, usual: Sequence[Cell]) -> bool:
@@ -227,7 +230,7 @@ def _suspects(
 
     The column ``id`` and numbers that count the rows are searched for repeated values only.
     """
-    as_text = frozenset(encoder.category)
+    as_text = frozenset(encoder.named("category"))
     styles = {spec.name: format_named(spec.style) for spec in encoder.specs_ if spec.style}
     suspects, numbers = [], []
     for tally in tallies:

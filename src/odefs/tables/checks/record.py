@@ -52,10 +52,14 @@ class ValueCheck:
     values: tuple[Cell, ...] = ()
     """Cells of these rows; times are seconds since 1970, ids beyond 2**53 text. Empty for copies of
     rows."""
+    n_distinct: int = 0
+    """Number of distinct values of all cells, estimated beyond 65,535 numbers."""
     usual: tuple[Cell, ...] = ()
     """What to compare with: lowest and highest other value, or the frequent spelling."""
     apart: tuple[Cell, ...] = ()
     """Distinct values of the first cells outside ``usual`` that other checks name."""
+    apart_distinct: int = 0
+    """Number of distinct values of all these cells."""
     apart_count: int = 0
     """Number of these cells."""
     usual_count: int = 0

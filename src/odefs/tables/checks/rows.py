@@ -8,6 +8,7 @@ import numpy as np
 from odefs.tables.checks.facts import NumberFacts
 from odefs.tables.checks.gather import Gathered, cell_hashes, dates_as_text
 from odefs.tables.checks.record import Cell, CopiedRows, Suspect, ValueCheck
+from odefs.tables.encoder.distinct_values import DistinctValues
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.frames.columns import LARGE, Column, Columns
 from odefs.tables.table import Table
@@ -35,6 +36,8 @@ class Located:
     count: int = 0
     rows: list[int] = field(default_factory=list)
     values: list[Cell] = field(default_factory=list)
+    _numbers: DistinctValues = field(default_factory=DistinctValues)
+    _texts: set[Cell] = field(default_factory=set)
 
     def add(self, column: Column, start: int) -> None:
         """Search a batch that starts at row ``start``."""
@@ -43,6 +46,21 @@ class Located:
         kept = found[: ROWS_KEPT - len(self.rows)]
         self.rows.extend((start + kept).tolist())
         self.values.extend(quoted_cells(column, kept, self.suspect))
+        self._add_distinct(column, found)
+
+    def _add_distinct(self, column: Column, found: np.ndarray) -> None:
+        """Count distinct cells: those that are kept may be a part of them."""
+        if self.suspect.texts is not None:
+            used = np.unique(column.category_codes[found])
+            self._texts.update(column.levels[code] for code in used.tolist())
+        elif self.suspect.kind == "infinite_value":
+            self._texts.update(quoted_cells(column, found, self.suspect))
+        else:
+            self._numbers.add(column.values[found])
+
+    @property
+    def n_distinct(self) -> int:
+        return len(self._texts) + round(self._numbers.count)
 
     def check(self) -> ValueCheck:
         suspect = self.suspect
@@ -52,6 +70,7 @@ class Located:
             self.count,
             tuple(self.rows),
             values=tuple(self.values),
+            n_distinct=self.n_distinct,
             usual=suspect.usual,
             usual_count=suspect.usual_count,
             # Cells of text are quoted as they are, also where they were read as numbers; dates

@@ -39,6 +39,9 @@ from odefs.tables.encoder.statistics import equal_where_nominal, learn_spec
 from odefs.tables.frames.columns import Columns
 from odefs.tables.notes import Note
 
+COLUMN_PARAMETERS = ("number", "category", "drop", "keep")
+"""Parameters that are names of columns."""
+
 
 def _require_rows(n_rows: int) -> None:
     if n_rows < 2:
@@ -55,14 +58,14 @@ class ColumnEncoder(Parameters):
     @names_its_parameters
     def __init__(
         self,
-        number: Sequence[str] = (),
-        category: Sequence[str] = (),
-        drop: Sequence[str] = (),
-        keep: Sequence[str] = (),
+        number: Sequence[str | int] = (),
+        category: Sequence[str | int] = (),
+        drop: Sequence[str | int] = (),
+        keep: Sequence[str | int] = (),
         na: Sequence[str] = (),
         max_categories: int = 50,
         mark_missing: bool = False,
-        keep_missing: bool = False,
+        keep_missing: bool | None = None,
         by: str | Sequence[str] = (),
     ) -> None:
         self.number = number
@@ -81,12 +84,15 @@ class ColumnEncoder(Parameters):
 
     def require_lists(self) -> None:
         """Raise TableError for parameters that are a single name or None instead of a list."""
-        lists = ("number", "category", "drop", "keep", "na")
-        require_lists({name: getattr(self, name) for name in lists})
+        require_lists({name: getattr(self, name) for name in (*COLUMN_PARAMETERS, "na")})
+
+    def named(self, parameter: str) -> tuple[str, ...]:
+        """Return the column names in a parameter as text: pandas has integers among names too."""
+        return tuple(map(str, getattr(self, parameter)))
 
     def is_read(self, name: str) -> bool:
         """Whether a column of the training table is read."""
-        return name not in self.drop
+        return name not in self.named("drop")
 
     @property
     def is_used(self) -> Callable[[str], bool]:
@@ -174,7 +180,9 @@ class ColumnEncoder(Parameters):
     def state(self) -> dict[str, Any]:
         """The fitted state as plain values, without the notes: they may quote cells."""
         known = EncoderState(
-            self.get_params() | {"by": group_columns(self.by)},
+            self.get_params()
+            | {name: self.named(name) for name in COLUMN_PARAMETERS}
+            | {"by": group_columns(self.by), "keep_missing": bool(self.keep_missing)},
             tuple(self.specs_),
             self.left_out_,
             [str(name) for name in self.feature_names_in_],
@@ -206,10 +214,7 @@ class ColumnEncoder(Parameters):
             {
                 "by": group_columns(self.by),
                 "id": [] if id is None else [id],
-                "drop": self.drop,
-                "keep": self.keep,
-                "number": self.number,
-                "category": self.category,
+                **{name: self.named(name) for name in COLUMN_PARAMETERS},
             }
         )
 
@@ -221,7 +226,7 @@ class ColumnEncoder(Parameters):
             )
         _require_rows(n_rows)
         require_group_columns(group_columns(self.by), names)
-        asked = [*self.number, *self.category, *self.drop, *self.keep]
+        asked = [name for one in COLUMN_PARAMETERS for name in self.named(one)]
         unknown = [name for name in asked if name not in names]
         if unknown:
             raise TableError(no_column(unknown[0], names))
@@ -264,12 +269,12 @@ class ColumnEncoder(Parameters):
 
     def _assign_roles(self, table: Columns, not_identifiers: Sequence[str]) -> list[Role]:
         overrides = Overrides(
-            frozenset(self.number),
-            frozenset(self.category),
-            frozenset(self.keep).union(not_identifiers),
+            frozenset(self.named("number")),
+            frozenset(self.named("category")),
+            frozenset(self.named("keep")).union(not_identifiers),
             frozenset(self.na),
         )
-        not_encoded = {*self.drop, *group_columns(self.by)}
+        not_encoded = {*self.named("drop"), *group_columns(self.by)}
         columns = [column for column in table if column.name not in not_encoded]
         return run_tasks(
             lambda column: assign_role(column, overrides), columns, available_threads()
@@ -297,4 +302,6 @@ class ColumnEncoder(Parameters):
 
     def encode_table(self, table: Columns) -> np.ndarray:
         """Encode columns returned by :meth:`learn_columns` or :meth:`recognised`."""
-        return encoded(self.specs_, table.columns, table.n_rows, table.groups, self.keep_missing)
+        return encoded(
+            self.specs_, table.columns, table.n_rows, table.groups, bool(self.keep_missing)
+        )

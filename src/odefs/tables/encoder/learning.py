@@ -164,7 +164,9 @@ def _leave_out_counters(
     encoder: ColumnEncoder, extremes: Mapping[str, ColumnExtremes], sample: Columns, n_rows: int
 ) -> None:
     """Leave out columns that count the rows of the whole table."""
-    wanted = {*encoder.keep, *encoder.number, *encoder.category}
+    wanted = {
+        name for parameter in ("keep", "number", "category") for name in encoder.named(parameter)
+    }
     for name in encoder.columns:
         if name not in wanted and _counts_rows(extremes[name], sample[name], n_rows):
             encoder.left_out_[name] = Exclusion("row_counter")

@@ -25,11 +25,12 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
 
     Parameters
     ----------
-    number, category : sequence of str
-        Columns to read as numbers or as categories, regardless of their detected type.
-    drop : sequence of str
+    number, category : sequence of str or int
+        Columns to read as numbers or as categories, regardless of their detected type. Integers are
+        names, which frames of pandas may have.
+    drop : sequence of str or int
         Columns to leave out.
-    keep : sequence of str
+    keep : sequence of str or int
         Columns to use even if they look like identifiers.
     na : sequence of str or float
         Further words (or numbers) that mean "missing".
@@ -39,9 +40,10 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         Mark missing cells in a separate column, for tables where a missing cell is suspicious. In
         other tables cells are missing for reasons unrelated to the row, and marking them would turn
         every row with a blank into an outlier.
-    keep_missing : bool, default=False
+    keep_missing : bool, optional
         Leave missing numbers, booleans and times NaN, for a model with ``missing="ignore"``,
-        instead of replacing them by the median or the most common value.
+        instead of replacing them by the median or the most common value. By default
+        :func:`odefs.detect` does so for such models; elsewhere None is False.
     by : str or sequence of str
         Columns whose values define groups of rows. Values of the other columns are then compared
         within the row's group: numbers relative to its centre and scale, categories by how rare

@@ -1,6 +1,6 @@
 """Columns of numbers, booleans, times or categories: the input of the table encoder."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -164,10 +164,16 @@ class Columns:
         groups = None if self.groups is None else self.groups[rows]
         return Columns(tuple(column.take(rows) for column in self.columns), len(rows), groups)
 
-    def in_zones_of(self, other: "Columns") -> "Columns":
-        """Display times in the zones of another part of the same table."""
-        columns = (replace(column, zone=other[column.name].zone) for column in self.columns)
+    def in_zones(self, zones: Mapping[str, str]) -> "Columns":
+        """Display times of some columns in these zones: part of a table in those of the whole."""
+        columns = (
+            replace(column, zone=zones.get(column.name, column.zone)) for column in self.columns
+        )
         return replace(self, columns=tuple(columns))
+
+    @property
+    def zones(self) -> dict[str, str]:
+        return {column.name: column.zone for column in self.columns}
 
     def compact(self) -> "Columns":
         """Drop categories that do not occur."""

@@ -24,7 +24,7 @@ from odefs.tables.frames.arrow import (
     seconds_since,
 )
 from odefs.tables.frames.columns import LARGE, SECONDS_PER_DAY, Column, Columns
-from odefs.tables.frames.time_zones import zone_of_type
+from odefs.tables.frames.time_zones import zone_of_object, zone_of_type
 from odefs.tables.readers.names import nameless
 
 if TYPE_CHECKING:
@@ -72,6 +72,11 @@ def checked_frame(frame: object) -> "nw.DataFrame[Any]":
     advice = _how_to_make_one(frame)
     # A lazy frame would have to run its query to know its names.
     names = [] if advice else frame_names(frame) or []
+    if not advice and getattr(getattr(frame, "columns", None), "nlevels", 1) > 1:
+        raise TableError(
+            "column names of several levels are not supported: flatten them first, as in "
+            "frame.columns = ['.'.join(map(str, name)) for name in frame.columns]."
+        )
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise TableError(f"two columns are called {twice!r}: rename one of them.")
@@ -119,7 +124,23 @@ def column_cells(frame: Any, name: str) -> list[Any]:
     else:
         series = native[name]
     arrow = arrow_of(series)
-    return list(series.to_list() if arrow is None else cells_of(arrow))
+    return _python_cells(series) if arrow is None else cells_of(arrow)
+
+
+def _python_cells(series: Series) -> list[Any]:
+    """Return the cells as Python objects; times outside Python's range as text."""
+    try:
+        return list(series.to_list())
+    except (ValueError, OverflowError):
+        return [_python_cell(series[row : row + 1]) for row in range(len(series))]
+
+
+def _python_cell(series: Series) -> Any:
+    try:
+        return series.item()
+    except (ValueError, OverflowError):
+        # polars marks years of more than four digits.
+        return str(series.cast(nw.String).item()).removeprefix("+")
 
 
 def _numbers_of(column: Column) -> list[Any]:
@@ -211,13 +232,23 @@ def _time_column(name: str, series: Series, arrow: "pa.ChunkedArray | None") -> 
     if dtype == nw.Duration:
         seconds = _as_floats(series.dt.total_microseconds()) / 1e6
         return replace(_numbers(name, seconds), is_duration=True)
+    native = series.to_native()
+    zone = getattr(getattr(native, "dtype", None), "tz", None)
+    if zone is not None:
+        # narwhals does not know all zones of pandas.
+        stamps = nw.from_native(native.dt.tz_convert("UTC"), series_only=True)
+        return Column(name, "time", _microseconds(stamps, "UTC"), zone=zone_of_object(zone))
     if not dtype.is_temporal():
         return None
     own = getattr(dtype, "time_zone", None)
-    if hasattr(series.to_native(), "to_physical"):
-        return Column(name, "time", _polars_seconds(series), zone=zone_of_type(own))
-    stamps = series.cast(nw.Datetime("us", own)).dt.timestamp("us")
-    return Column(name, "time", _as_floats(stamps) / 1e6, zone=zone_of_type(own))
+    is_polars = hasattr(native, "to_physical")
+    seconds = _polars_seconds(series) if is_polars else _microseconds(series, own)
+    return Column(name, "time", seconds, zone=zone_of_type(own))
+
+
+def _microseconds(series: Series, zone: str | None) -> np.ndarray:
+    """Return seconds since 1970, floored to microseconds."""
+    return _as_floats(series.cast(nw.Datetime("us", zone)).dt.timestamp("us")) / 1e6
 
 
 def _were_integers(series: Series, values: np.ndarray) -> bool:

@@ -6,15 +6,19 @@ in UTC themselves: their times are displayed as they are.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC, timedelta, timezone, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from odefs.tables.frames.columns import Columns
+
 SEVERAL = "UTC"
 """The zone of text with several offsets."""
 _UTC_NAMES = frozenset(["UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "Zulu"])
 _OFFSET = re.compile(r"(?:UTC)?(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})?")
+_ZONE_FILE = re.compile(r"zoneinfo/(?P<name>[\w+/-]+)")
 _WITH_OFFSET = re.compile(
     r"\s*\d{4}[-/]\d{2}[-/]\d{2}.\d.*?(?P<zone>[zZ]|[+-]\d{2}(?::?\d{2})?)\s*"
 )
@@ -26,6 +30,18 @@ def zone_of_type(name: object) -> str:
     return "" if text in _UTC_NAMES or _offset(text) == timedelta(0) else text
 
 
+def zone_of_object(zone: tzinfo) -> str:
+    """Return the zone of a pandas column, whatever library it is of."""
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None)  # zoneinfo, pytz
+    if name is not None:
+        return zone_of_type(name)
+    offset = zone.utcoffset(None)
+    if offset is not None:
+        return zone_of_type(timezone(offset))
+    file = _ZONE_FILE.search(str(zone))  # dateutil
+    return zone_of_type(str(zone) if file is None else file["name"])
+
+
 def zone_of_texts(texts: Iterable[str]) -> str:
     """Return the zone of ISO dates: their offset if all have the same one."""
     found = {_offset_in(text) for text in texts}
@@ -33,6 +49,26 @@ def zone_of_texts(texts: Iterable[str]) -> str:
         return SEVERAL
     (offset,) = found or {timedelta(0)}
     return str(timezone(offset)).removeprefix("UTC")
+
+
+class SeenZones:
+    """Zones of a table that is read in batches, so that they are those of all rows."""
+
+    def __init__(self) -> None:
+        self._zones: defaultdict[str, set[str]] = defaultdict(set)
+
+    def add(self, batch: Columns) -> None:
+        for column in batch:
+            # Missing cells have no offset, and the batches of text without others no zone.
+            if column.kind == "time" and not column.missing.all():
+                self._zones[column.name].add(column.zone)
+
+    def of_columns(self) -> dict[str, str]:
+        """Return the zone of each column of times: the only one, or that of several."""
+        return {
+            name: next(iter(zones)) if len(zones) == 1 else SEVERAL
+            for name, zones in self._zones.items()
+        }
 
 
 def zone_named(name: str) -> tuple[tzinfo, str]:

@@ -105,10 +105,10 @@ def _plain(number: float) -> str:
 
 def _quoted(check: "ValueCheck") -> str:
     """Return the distinct values; text in quotation marks."""
-    return _listed(check, check.values)
+    return _listed(check, check.values, check.n_distinct)
 
 
-def _listed(check: "ValueCheck", cells: "Sequence[Cell]") -> str:
+def _listed(check: "ValueCheck", cells: "Sequence[Cell]", n_distinct: int) -> str:
     shown = dict.fromkeys(cells)
     # Units of numbers are part of the text that is quoted, or follow the range of the others.
     unit = check.unit if check.of == "time" or check.unit == DURATION else ""
@@ -118,7 +118,7 @@ def _listed(check: "ValueCheck", cells: "Sequence[Cell]") -> str:
         else value(cell, check.of, context=(cell, -1.0), unit=unit)
         for cell in shown
     ]
-    return first_of(texts, SHOWN_VALUES)
+    return first_of(texts, SHOWN_VALUES, total=n_distinct)
 
 
 def _others(check: "ValueCheck") -> str:
@@ -131,7 +131,7 @@ def _others(check: "ValueCheck") -> str:
     if not check.apart_count:
         return others
     cells = count(check.apart_count, "cell")
-    return f"{others}, apart from {cells} of {_listed(check, check.apart)}"
+    return f"{others}, apart from {cells} of {_listed(check, check.apart, check.apart_distinct)}"
 
 
 def _cells(check: "ValueCheck", one: str, several: str) -> str:
@@ -219,7 +219,8 @@ def _repeated_id(check: "ValueCheck") -> str:
 
 def _ids(check: "ValueCheck") -> str:
     """Numbers without separators, as the table has them."""
-    return first_of([_id(check, cell) for cell in dict.fromkeys(check.values)], SHOWN_VALUES)
+    ids = [_id(check, cell) for cell in dict.fromkeys(check.values)]
+    return first_of(ids, SHOWN_VALUES, total=check.usual_count)
 
 
 def _id(check: "ValueCheck", cell: "Cell") -> str:

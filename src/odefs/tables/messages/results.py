@@ -122,12 +122,14 @@ def _explained(kinds: Sequence[dict[str, Any]], columns: Sequence[str]) -> int:
     )
 
 
-def average(median: float, of_training: bool = False) -> str:
+def average(median: float, of_training: bool = False, has_answers: bool = False) -> str:
     """Return what scores are relative to: their mean in training, and the median if it differs.
 
-    ``of_training`` if the rows are of another table than the training rows.
+    ``of_training`` if the rows are of another table than the training rows, ``has_answers`` if
+    answers or known cases have changed the scores.
     """
-    mean = f"The average score {'in training ' if of_training else ''}is 1.0"
+    average = f"average score {'in training ' if of_training else ''}is 1.0"
+    mean = f"{'Without answers and known cases, the' if has_answers else 'The'} {average}"
     if 0.8 <= median <= 1.25:
         return f"{mean}."
     shown = (

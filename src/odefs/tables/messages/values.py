@@ -113,11 +113,17 @@ def listed(parts: Sequence[str], last: str = "and") -> str:
     )
 
 
-def first_of(names: Sequence[str], shown: int = NAMED, longest: float = math.inf) -> str:
-    """Join: ``a, b, c and 5 more``; names beyond the first have at most ``longest`` characters."""
+def first_of(
+    names: Sequence[str], shown: int = NAMED, longest: float = math.inf, total: int = 0
+) -> str:
+    """Join: ``a, b, c and 5 more``; names beyond the first have at most ``longest`` characters.
+
+    ``total`` is their number if ``names`` are only the first of them.
+    """
     lengths = accumulate(len(name) + len(", ") for name in names[:shown])
     shown = max(1, sum(length <= longest for length in lengths))
-    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
+    n_more = max(total, len(names)) - min(shown, len(names))
+    more = f" and {n_more:,} more" if n_more else ""
     return ", ".join(names[:shown]) + more
 
 

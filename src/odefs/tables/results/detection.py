@@ -120,6 +120,12 @@ class TableDetection:
         """The rule by which rows were flagged; ``str`` gives it in words."""
         return self.flagging.convention
 
+    @property
+    def has_answers(self) -> bool:
+        """Whether answers or known cases have changed the scores, which then average 1 no more."""
+        fitted = getattr(self.model, "_model", None)
+        return getattr(fitted, "answers", None) is not None
+
     @cached_property
     def order(self) -> np.ndarray:
         """Row numbers, most outlying first; in the order of the table among equals."""

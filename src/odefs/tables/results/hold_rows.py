@@ -16,6 +16,7 @@ from odefs.tables.encoder.encode import ENCODED
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.flagging import Flagging
 from odefs.tables.frames.columns import Columns
+from odefs.tables.frames.time_zones import SeenZones
 from odefs.tables.notes import Note, Provenance
 from odefs.tables.results.detection import TableDetection
 from odefs.tables.results.displayed_rows import Extent, name_rows, table_index
@@ -37,6 +38,8 @@ class EncodedRows:
     """Columns of the matrix, for tables in memory."""
     formats: Mapping[str, str] = field(default_factory=dict)
     """Formats of text columns that had another type in training."""
+    zones: SeenZones = field(default_factory=SeenZones)
+    """Time zones of all rows, if these are blocks: known as soon as they have been read."""
 
 
 def hold_rows(
@@ -62,9 +65,9 @@ def hold_rows(
     if columns is None:
         part = _choose_rows(encoder, found, flagging, top, seed, judged_by)
         numbers = part.numbers
-        columns = encoder.recognised(
-            table.column_rows(numbers, encoder.input_columns), rows.formats
-        )
+        held = table.column_rows(numbers, encoder.input_columns)
+        # Text of the held rows may have a single offset, and the table several.
+        columns = encoder.recognised(held, rows.formats).in_zones(rows.zones.of_columns())
         X = encoder.encode_table(columns)
         scores, agreement = (
             np.asarray(scores[numbers]),

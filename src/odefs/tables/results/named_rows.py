@@ -1,12 +1,13 @@
 """Rows of a table that a frame of its results names, such as that of ``Detection.top``."""
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import cast
+from dataclasses import dataclass
+from typing import Self, cast
 
 import numpy as np
 
-from odefs._row_selection import frame_index
+from odefs._row_selection import MISSING_TYPES, frame_index
 from odefs.tables.frames.convert import column_cells, frame_names
 from odefs.tables.results.displayed_rows import Hiding, shown_names
 
@@ -45,28 +46,68 @@ def _places(
     scores: np.ndarray,
 ) -> np.ndarray:
     """Return the rows with these names and scores; of equal ones, each once and in order."""
-    asked = set(wanted)
-    rows_of: defaultdict[object, deque[int]] = defaultdict(deque)
+    keys = [_key(name) for name in wanted]
+    rows_of: dict[object, list[int]] = {key: [] for key in keys}
     for row, name in enumerate(names):
-        if name in asked:
-            rows_of[name].append(row)
+        if (rows := rows_of.get(_key(name))) is not None:
+            rows.append(row)
+    sorted_rows: dict[object, _SortedRows] = {}
+    fitting: dict[tuple[object, object], deque[int]] = {}
+    taken: set[int] = set()
     places = []
-    for name, score in zip(wanted, wanted_scores, strict=True):
-        rows = rows_of[name]
-        fitting = [row for row in rows if _is_score(scores[row], score)]
-        if not fitting:
-            what = "has that score" if rows else "is called so"
+    for key, name, score in zip(keys, wanted, wanted_scores, strict=True):
+        if key not in sorted_rows:
+            sorted_rows[key] = _SortedRows.of(rows_of[key], scores)
+        given = np.nan if score is None else score
+        fact = key, _key(score)
+        if fact not in fitting:
+            fitting[fact] = deque(sorted_rows[key].with_score(given))
+        rows_left = fitting[fact]
+        if not rows_left:
+            what = "has that score" if rows_of[key] else "is called so"
             raise ValueError(
                 f"row {name!r} of the frame, with the score {score}, is not one of this result: no "
                 f"row {what}. Frames of top() and to_frame() keep their index, or first column."
             )
-        places.append(fitting[0])
-        if len(fitting) > 1:
-            rows.remove(fitting[0])
+        while len(rows_left) > 1 and rows_left[0] in taken:
+            rows_left.popleft()
+        places.append(rows_left[0])
+        # The last one may be named again.
+        if len(rows_left) > 1:
+            taken.add(rows_left.popleft())
     return np.array(places, dtype=np.intp)
 
 
-def _is_score(score: float, given: float | None) -> bool:
-    if given is None or given != given:  # NaN alone differs from itself
-        return bool(np.isnan(score))
-    return bool(abs(score - given) <= CLOSE * abs(score))
+def _key(name: object) -> object:
+    """Return a name such that equal ones are one key of a dict: missing ones differ from all."""
+    if isinstance(name, tuple):
+        return tuple(map(_key, name))
+    is_missing = type(name).__name__ in MISSING_TYPES
+    is_nan = isinstance(name, float | np.generic) and name != name
+    return None if is_missing or is_nan else name
+
+
+@dataclass(frozen=True, eq=False)
+class _SortedRows:
+    """Rows of one name in the order of their scores; those without a score are the last ones."""
+
+    rows: np.ndarray
+    scores: np.ndarray
+
+    @classmethod
+    def of(cls, rows: Sequence[int], scores: np.ndarray) -> Self:
+        numbers = np.array(rows, dtype=np.intp)
+        own = np.asarray(scores[numbers], dtype=np.float64)
+        order = np.argsort(own, kind="stable")
+        return cls(numbers[order], own[order])
+
+    def with_score(self, given: float) -> list[int]:
+        """Return the rows with this score, in the order of the table."""
+        if np.isnan(given):
+            return sorted(self.rows[np.isnan(self.scores)].tolist())
+        margin = 2 * CLOSE * abs(given)
+        first = np.searchsorted(self.scores, given - margin)
+        near = slice(first, np.searchsorted(self.scores, given + margin, side="right"))
+        own = self.scores[near]
+        fits = np.abs(own - given) <= CLOSE * np.abs(own)
+        return sorted(self.rows[near][fits].tolist())

@@ -161,7 +161,7 @@ def _reasons(
     encoder = found.encoder
     batch = encoder.recognised(columns_of(frame, encoder.is_used), found.formats)
     # Text of one batch may have a single offset, and the table several.
-    read = batch.take(wanted).in_zones_of(found.table)
+    read = batch.take(wanted).in_zones(found.table.zones)
     scores = np.asarray(found.part.scores[rows])[wanted]
     return find(read, encoder.encode_table(read), scores, np.arange(wanted.size))
 
