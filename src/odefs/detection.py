@@ -444,7 +444,6 @@ def _read(
             return open_table(local, ReadOptions(text_columns=text, named_columns=named))
 
 
-
 def _require_hidden(table: Table, hide: Sequence[str]) -> None:
     unknown = [column for column in hide if column not in table.names]
     if unknown:
