@@ -321,10 +321,10 @@ def test_a_folder_without_tables_is_told(mode, tmp_path):
         read(tmp_path / "*.parquet", mode)
     for name in ("a.csv", "b.csv", "notes.txt", "_c.csv"):
         (tmp_path / name).write_text("a,b\n1,2\n")
-    with pytest.raises(TableError, match="It holds 2 csv files.*write them as parquet"):
+    with pytest.raises(TableError, match=r"It holds 2 csv files.*write them as parquet"):
         read(tmp_path, mode)
     (tmp_path / "b.csv").unlink()
-    with pytest.raises(TableError, match="It holds 1 csv file,.*write it as parquet"):
+    with pytest.raises(TableError, match=r"It holds 1 csv file,.*write it as parquet"):
         read(tmp_path, mode)
 
 
