@@ -70,6 +70,16 @@ def example(n_rows=300, n_columns=5, share=0.3, seed=1):
     return np.where(missing, 0.0, z), missing, rng.random(n_rows)
 
 
+@pytest.mark.parametrize("frequent", [0, 150, np.inf])
+def test_rows_of_one_pattern_may_be_filled_together(frequent, monkeypatch):
+    """All patterns, those of many rows, or none: the cells of a row stay the same."""
+    z, missing, weights = example()
+    expected = expected_precision(z, missing, weights, inverse)
+    monkeypatch.setattr(missing_relations, "FREQUENT_CELLS", frequent)
+    found = expected_precision(z, missing, weights, inverse)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+
+
 def test_it_agrees_with_the_definition(monkeypatch):
     z, missing, weights = example()
     expected = naive(z, missing, weights, missing_relations.N_STEPS)
