@@ -52,3 +52,11 @@ def test_one_column_and_one_row_are_singular(found):
     assert "60 rows, 1 column used," in repr(found)
     assert "1 row and 1 column" in repr(found.explain(7))
     assert "1 row," in as_text(Checked("t", 1, 0, (), (), (), ()))
+
+
+def test_a_row_without_reasons_is_not_called_ordinary(found, capsys):
+    """A value that is rare in its column may contribute no more than usual."""
+    row = int(found.order[-1])
+    assert not found.reasons([row])[0]
+    show_reasons(Screen(), found, [row])
+    assert messages.NO_REASON in on_one_line(capsys)

@@ -208,7 +208,7 @@ def show_reasons(out: Screen, found: "TableDetection", rows: Sequence[int]) -> N
             text = reason_text(reason, hidden) + (f" ({_line(details)})" if details else "")
             out.say(f"  {text}: {reason.share:.0%} of the score")
         if not reasons:
-            out.say("  no column is unusual")
+            out.say(f"  {messages.NO_REASON}")
 
 
 def show_drift(

@@ -18,6 +18,7 @@ from odefs.tables.messages.checks import (
 from odefs.tables.messages.notes import convention_message, exclusion_message, note_message
 from odefs.tables.messages.reading import left_out_lines, no_columns, note_lines
 from odefs.tables.messages.reasons import (
+    NO_REASON,
     kind,
     kind_details,
     needs_usual,
@@ -75,6 +76,7 @@ __all__ = [
     "KIND_NAMES",
     "NO_AGREEMENT",
     "NO_DRIFT",
+    "NO_REASON",
     "agreement",
     "average",
     "check_cell",

@@ -32,6 +32,8 @@ UNLIMITED = sys.maxsize
 MIN_EXTREME = 90
 """Percentage of less extreme values from which on a value is compared with the most extreme one."""
 UNSEEN = "never seen in training"
+NO_REASON = "no column contributes more than usual to the score"
+"""For rows without a reason. Some of their values may be rare all the same."""
 
 
 class ReasonRecord(TypedDict):
