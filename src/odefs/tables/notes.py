@@ -77,6 +77,7 @@ ExclusionKind = Literal[
     "unique_codes",
     "mixed_dates",
     "row_counter",
+    "serial_numbers",
     "unique_identifier",
     "nearly_unique_identifier",
     "dropped",

@@ -34,6 +34,8 @@ COMPARED = ("zero", "negative", "code", "extreme_value")
 """Kinds that are described by the range of the other cells."""
 BEYOND = ("impossible_value", "future_date", "early_date")
 """Further kinds whose cells may lie outside that range."""
+NUMBERING = ("row_counter", "serial_numbers")
+"""Why columns that count or number the rows are left out."""
 MAX_APART = 10
 """Distinct values that a check holds of the cells outside that range."""
 
@@ -91,7 +93,7 @@ def _checked_columns(encoder: ColumnEncoder, names: Sequence[str]) -> tuple[list
     In another table than the one that the encoder has learned, these may have repeated values or
     words.
     """
-    counting = {name for name, why in encoder.left_out_.items() if why.kind == "row_counter"}
+    counting = {name for name, why in encoder.left_out_.items() if why.kind in NUMBERING}
     read = [name for name in names if encoder.is_read(name)]
     counters = [name for name in read if name in counting]
     return [name for name in read if name not in counting], counters
