@@ -13,11 +13,13 @@ import odefs
 from command import odefs as run
 from command import read
 from erroneous_table import planted
+from odefs.tables import messages
 from odefs.tables import table as tables
 from odefs.tables.checks import find_checks, gather
 from odefs.tables.checks.facts import quantiles
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.learning import learn_encoder
+from odefs.tables.results.displayed_rows import shown_checks, shown_names
 from odefs.tables.table import ParquetTable, table_of
 
 TODAY = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
@@ -401,6 +403,21 @@ def test_the_column_of_ids_is_searched_whatever_its_name(named):
     (check,) = odefs.detect(frame, id="invoice", random_state=0).checks
     assert (check.kind, check.column, check.rows) == ("repeated_id", "invoice", (50, 100))
     assert check.names == (numbers[50], numbers[50])
+
+
+def test_rows_go_by_their_ids_and_those_of_repeated_ids_by_their_numbers():
+    invoices = [*range(1000, 1100), 1050]
+    sizes = np.random.default_rng(0).normal(50, 3, 101)
+    sizes[7] = 4000
+    found = odefs.detect(pl.DataFrame({"invoice": invoices, "size": sizes}), id="invoice")
+    shown = {
+        check.kind: messages.check_rows(check, shown_names(found)[0])
+        for check in shown_checks(found)
+    }
+    assert shown == {"extreme_value": "invoice 1007", "repeated_id": "rows 51, 101"}
+    report = found.report()
+    for told in (report.html(), report.markdown()):
+        assert all(where in told for where in shown.values())
 
 
 @pytest.mark.parametrize(

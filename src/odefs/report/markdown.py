@@ -81,10 +81,11 @@ def _checks(summary: dict[str, Any]) -> list[str]:
     """Return the section on values to check; empty if there are none."""
     if not summary["checks"]:
         return []
-    lines = [
-        f"- {safe(check['message'])} ({safe(messages.check_rows(check['names'], check['count']))})"
-        for check in summary["checks"]
-    ]
+    lines = []
+    for check in summary["checks"]:
+        found = (check[key] for key in ("column", "rows", "names", "count"))
+        rows = messages.first_rows(*found, summary["identifier"])
+        lines.append(f"- {safe(check['message'])} ({safe(rows)})")
     more = summary["checks_omitted"]
     if more:
         in_python = summary["run"]["command"] is None

@@ -80,7 +80,7 @@ def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
         f"{messages.count(len(found.encoder.columns), 'column')} used",
         bold=True,
     )
-    show_checks(out, shown_checks(found))
+    show_checks(out, shown_checks(found), shown_names(found)[0])
     # Of a table larger than memory, found.scores are those of a few rows, most of them the
     # highest.
     scores = found.scores if found.part is None else found.part.scores
@@ -116,13 +116,13 @@ def show_reading(out: Screen, found: "TableDetection") -> None:
             out.say(_line(fallback.message))
 
 
-def show_checks(out: Screen, checks: Sequence["ValueCheck"]) -> None:
-    """Show the most certain of the values to check."""
+def show_checks(out: Screen, checks: Sequence["ValueCheck"], identifier: str) -> None:
+    """Show the most certain of the values to check; ``identifier`` is the column of row names."""
     if not checks:
         return
     out.say(f"{messages.CHECKS_TITLE}:", bold=True)
     for check in checks[:SHOWN_CHECKS]:
-        out.say(f"  {check} [{messages.check_rows(check.names, check.count)}]")
+        out.say(f"  {check} [{messages.check_rows(check, identifier)}]")
     if len(checks) > SHOWN_CHECKS:
         out.say(f"  {messages.more_checks(len(checks) - SHOWN_CHECKS)}")
     out.say()

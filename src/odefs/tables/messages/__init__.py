@@ -12,6 +12,7 @@ from odefs.tables.messages.checks import (
     check_rows,
     checked_cell,
     checked_row,
+    first_rows,
     more_checks,
     to_check,
 )
@@ -89,6 +90,7 @@ __all__ = [
     "drift",
     "exclusion_message",
     "files_scored",
+    "first_rows",
     "flagged",
     "flagged_share",
     "headline",
