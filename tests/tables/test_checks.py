@@ -405,6 +405,22 @@ def test_the_column_of_ids_is_searched_whatever_its_name(named):
     assert check.names == (numbers[50], numbers[50])
 
 
+@pytest.mark.parametrize(
+    ("name", "settings", "kinds"),
+    [
+        ("zip_code", {}, []),
+        ("weight", {"category": ["weight"]}, []),
+        ("weight", {}, ["text_in_numbers"]),
+    ],
+)
+def test_codes_that_are_used_as_categories_are_not_text_among_numbers(name, settings, kinds):
+    rng = np.random.default_rng(0)
+    codes = rng.choice(["98115", "98112", "98146", "98103", "98117"], 400).tolist()
+    codes[50:53] = ["98115-4820", "98112-4729", "98146-1067"]
+    frame = pl.DataFrame({name: codes, "size": rng.normal(size=400)})
+    assert [check.kind for check in checks_of(frame, **settings)] == kinds
+
+
 def test_rows_go_by_their_ids_and_those_of_repeated_ids_by_their_numbers():
     invoices = [*range(1000, 1100), 1050]
     sizes = np.random.default_rng(0).normal(50, 3, 101)

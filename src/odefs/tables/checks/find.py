@@ -230,6 +230,7 @@ def _suspects(
     The column ``id`` and numbers that count the rows are searched for repeated values only.
     """
     as_text = frozenset(encoder.category)
+    categories = as_text.union(spec.name for spec in encoder.specs_ if spec.kind == "category")
     styles = {spec.name: format_named(spec.style) for spec in encoder.specs_ if spec.style}
     suspects, numbers = [], []
     for tally in tallies:
@@ -237,7 +238,8 @@ def _suspects(
             suspects += repeated_ids(tally, is_declared=tally.name == id)
         if tally.name == id or (tally.name in counters and tally.numbers is not None):
             continue
-        text = TextFacts.of(tally, styles.get(tally.name), encoder.na)
+        is_category = tally.name in categories
+        text = TextFacts.of(tally, styles.get(tally.name), encoder.na, is_category)
         found, facts = _column_suspects(tally, text, as_text, today)
         suspects += found
         numbers += [] if facts is None else [facts]

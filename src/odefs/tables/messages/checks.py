@@ -55,8 +55,8 @@ def first_rows(
 ) -> str:
     """Return the first of ``total`` rows: ``rows 3, 17, 20 and 5 more`` or ``order 1011, 1055``.
 
-    ``identifier`` is the column of the names, or ``row``. Of a check of that ``column`` itself, such
-    as one of repeated ids, rows go by their numbers, which count from 1.
+    ``identifier`` is the column of the names, or ``row``. Of a check of that ``column`` itself,
+    such as one of repeated ids, rows go by their numbers, which count from 1.
     """
     by_number = identifier == ROW or column == identifier
     listed = [without_controls(str(one)) for one in (numbers if by_number else names)[:shown]]
