@@ -44,7 +44,7 @@ def render_markdown(summary: dict[str, Any]) -> str:
                     *([messages.percent(row["agreement"])] if agree else []),
                     "yes" if row["flagged"] else "no",
                     row["count"],
-                    "; ".join(messages.short_reason(reason) for reason in row["reasons"]),
+                    "; ".join(messages.short_reasons(row["reasons"])),
                 )
                 for row in summary["top"][:SHOWN_ROWS]
             ),

@@ -29,6 +29,7 @@ from odefs.tables.messages.reasons import (
     reason_usual,
     sentence,
     short_reason,
+    short_reasons,
     trait,
 )
 from odefs.tables.messages.results import (
@@ -121,6 +122,7 @@ __all__ = [
     "score",
     "sentence",
     "short_reason",
+    "short_reasons",
     "shortened",
     "size",
     "span",
