@@ -40,6 +40,7 @@ def _wide(rows, left):
 
 
 QUARTERS = [[f"region {k}", 1.5 + k, 2.5 + k, 3.5 + k, 4.5 + k] for k in range(N)]
+STORES = [[f"S{k}", f"city {k % 4}", *row[1:], 0.5 + k] for k, row in enumerate(QUARTERS)]
 PEOPLE = [[k, f"name {k}"] for k in range(8)]
 SENTENCE = "These figures are provisional and may be revised later."
 
@@ -118,6 +119,31 @@ CASES = {
         first=tuple(QUARTERS[0]),
         last=tuple(QUARTERS[-1]),
         notes=("rows_above", "joined_header"),
+    ),
+    "groups that repeat names, other columns around them": Case(
+        [
+            [None, None, 2024, None, 2025, None, None],
+            ["store", "city", *["units", "price"] * 2, "growth"],
+            *STORES,
+        ],
+        names=[
+            *("store", "city", "2024 units", "2024 price", "2025 units", "2025 price"),
+            "growth",
+        ],
+        first=tuple(STORES[0]),
+        last=tuple(STORES[-1]),
+        notes=("joined_header",),
+    ),
+    "a title and its date above the middle": Case(
+        [
+            [None, None, "Stores", None, "January", None, None],
+            ["store", "city", "units", "price", "costs", "rent", "growth"],
+            *STORES,
+        ],
+        names=["store", "city", "units", "price", "costs", "rent", "growth"],
+        first=tuple(STORES[0]),
+        last=tuple(STORES[-1]),
+        notes=("rows_above",),
     ),
     "years as numbers below groups": Case(
         [["region", "sales", None, "costs", None], [None, 2023, 2024, 2023, 2024], *QUARTERS],
