@@ -135,7 +135,9 @@ def show_columns(out: Screen, found: "TableDetection") -> None:
     """
     if not hasattr(found.model, "feature_importances_"):
         return
-    out.say(f"\n{_line(messages.importances(found.importances))}")
+    # A column of noise may be high in flagged rows, even at a tenth of its weight.
+    shares = [(name, share) for name, share in found.importances if name not in found.noise]
+    out.say(f"\n{_line(messages.importances(shares))}")
     if found.noise:
         out.say(_line(messages.noise(found.noise)))
     trust = getattr(found.model, "trust_", None)
