@@ -53,6 +53,7 @@ EXAMPLES = {
     "other_sheets": Note("other_sheets", details=("b", "c")),
     "later_sheet": Note("later_sheet", value="data", details=("cover", "read me")),
     "separated_by_spaces": Note("separated_by_spaces"),
+    "error_cells": Note("error_cells", "a", row=35, count=2),
     "text_format": Note(
         "text_format", "a", format="numbers", details=("currencies", "thousands_marks")
     ),
@@ -114,6 +115,7 @@ OF_ONE = {
     "unreadable_cells": "1 cell is not in the format of the column (ISO dates) and counts as",
     "missing_code": "1 cell is -999",
     "infinite_cells": "1 infinite cell counts",
+    "error_cells": "1 error cell such as #DIV/0! counts as missing (in row 35 of the sheet)",
     "known_cases": "1 known outlier,",
     "excel_names_cut": "1 column name is",
     "answers": "1 row confirmed,",

@@ -568,3 +568,23 @@ def test_a_sheet_of_texts_is_read_if_a_column_of_it_is_named(tmp_path):
     path = write(tmp_path / "t.xlsx", ("Incidents", INCIDENTS, ()), longer)
     assert read_in_memory(path, named_columns=("team",)).columns == INCIDENTS[0]
     assert read_in_memory(path).columns == ["code", "n"]
+
+
+@pytest.mark.parametrize("top", [0, 3])
+@pytest.mark.parametrize("left", [0, 2])
+def test_errors_of_formulas_are_told(top, left, tmp_path):
+    """``top`` rows above the table, ``left`` columns before it."""
+    with Workbook(tmp_path / "t.xlsx") as book:
+        sheet = book.add_worksheet()
+        if top:
+            sheet.write(0, left, "Prices of 2024")
+        for place, row in enumerate([NAMES, *body()]):
+            sheet.write_row(top + place, left, row)
+        for row, column, error in ((5, 1, "#DIV/0!"), (9, 1, "#N/A"), (12, 2, "#REF!")):
+            sheet.write_formula(top + row, left + column, "=1/0", None, error)
+    found = read_in_memory(tmp_path / "t.xlsx")
+    assert [note for note in found.notes if note.kind == "error_cells"] == [
+        Note("error_cells", NAMES[1], row=top + 6, count=2),
+        Note("error_cells", NAMES[2], row=top + 13, count=1),
+    ]
+    assert found.frame.null_count().row(0) == (0, 2, 1)

@@ -41,6 +41,7 @@ ReadingNote = Literal[
     "other_sheets",
     "later_sheet",
     "separated_by_spaces",
+    "error_cells",
 ]
 """Reported by a reader about a file."""
 ColumnNote = Literal[
