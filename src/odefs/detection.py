@@ -112,7 +112,8 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
     def top(self, n: int = 10) -> Any:
         """The ``n`` most outlying rows, most outlying first, with columns as :meth:`to_frame`.
 
-        All of them are explained, flagged or not; reasons are missing where no column is unusual.
+        All of them are explained, flagged or not; reasons are missing where no column
+        contributes more than usual.
         """
         if not isinstance(n, Integral) or isinstance(n, bool) or n < 0:
             raise TableError(f"n={n!r} must be a whole number of at least 0.")

@@ -202,11 +202,11 @@ def test_findings_on_values_name_rows_and_lines(folder):
         shown = check(folder, name, "--format", "github").stdout
         found = next(one for one in shown.splitlines() if "restaurannt" in one)
         assert f"file={name},line={line},title=" in found
-        identifier = text.splitlines()[row].split(",")[0]
+        column, identifier = (text.splitlines()[at].split(",")[0] for at in (0, row))
         for form in ("text", "junit"):
             shown = check(folder, name, "--fail-on", "values", "--format", form).stdout
             found = next(one for one in shown.splitlines() if "restaurannt" in one)
-            assert f"[row {identifier}]" in found
+            assert f"[{column} {identifier}]" in found
 
 
 def test_files_without_lines_have_annotations_without_line(folder):

@@ -48,7 +48,26 @@ def test_an_explained_row_stands_out_no_more_than_in_the_detection(found, capsys
     assert "stands out" not in on_one_line(capsys)
 
 
+def test_columns_of_noise_are_not_among_those_that_set_outliers_apart(found, capsys):
+    """A model that learned both may have given a column of noise a share in flagged rows."""
+    both = replace(found)
+    vars(both).update(importances=[("x", 0.7), ("y", 0.3)], noise=["y"])
+    show_detection(Screen(), both, 3)
+    shown = on_one_line(capsys)
+    assert messages.importances([("x", 0.7)]) in shown
+    assert messages.importances([("x", 0.7), ("y", 0.3)]) not in shown
+    assert messages.noise(["y"]) in shown
+
+
 def test_one_column_and_one_row_are_singular(found):
     assert "60 rows, 1 column used," in repr(found)
     assert "1 row and 1 column" in repr(found.explain(7))
     assert "1 row," in as_text(Checked("t", 1, 0, (), (), (), ()))
+
+
+def test_a_row_without_reasons_is_not_called_ordinary(found, capsys):
+    """A value that is rare in its column may contribute no more than usual."""
+    row = int(found.order[-1])
+    assert not found.reasons([row])[0]
+    show_reasons(Screen(), found, [row])
+    assert messages.NO_REASON in on_one_line(capsys)

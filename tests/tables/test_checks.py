@@ -13,6 +13,7 @@ import odefs
 from command import odefs as run
 from command import read
 from erroneous_table import planted
+from odefs.tables import messages
 from odefs.tables import table as tables
 from odefs.tables.checks import find_checks, gather
 from odefs.tables.checks.facts import quantiles
@@ -20,6 +21,7 @@ from odefs.tables.checks.rows import ROWS_KEPT
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.learning import learn_encoder
 from odefs.tables.messages.checks import SHOWN_VALUES
+from odefs.tables.results.displayed_rows import shown_checks, shown_names
 from odefs.tables.table import ParquetTable, table_of
 
 TODAY = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
@@ -403,6 +405,37 @@ def test_the_column_of_ids_is_searched_whatever_its_name(named):
     (check,) = odefs.detect(frame, id="invoice", random_state=0).checks
     assert (check.kind, check.column, check.rows) == ("repeated_id", "invoice", (50, 100))
     assert check.names == (numbers[50], numbers[50])
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "kinds"),
+    [
+        ("zip_code", {}, []),
+        ("weight", {"category": ["weight"]}, []),
+        ("weight", {}, ["text_in_numbers"]),
+    ],
+)
+def test_codes_that_are_used_as_categories_are_not_text_among_numbers(name, settings, kinds):
+    rng = np.random.default_rng(0)
+    codes = rng.choice(["98115", "98112", "98146", "98103", "98117"], 400).tolist()
+    codes[50:53] = ["98115-4820", "98112-4729", "98146-1067"]
+    frame = pl.DataFrame({name: codes, "size": rng.normal(size=400)})
+    assert [check.kind for check in checks_of(frame, **settings)] == kinds
+
+
+def test_rows_go_by_their_ids_and_those_of_repeated_ids_by_their_numbers():
+    invoices = [*range(1000, 1100), 1050]
+    sizes = np.random.default_rng(0).normal(50, 3, 101)
+    sizes[7] = 4000
+    found = odefs.detect(pl.DataFrame({"invoice": invoices, "size": sizes}), id="invoice")
+    shown = {
+        check.kind: messages.check_rows(check, shown_names(found)[0])
+        for check in shown_checks(found)
+    }
+    assert shown == {"extreme_value": "invoice 1007", "repeated_id": "rows 51, 101"}
+    report = found.report()
+    for told in (report.html(), report.markdown()):
+        assert all(where in told for where in shown.values())
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,31 @@ def test_identifiers_that_repeat_in_the_whole_table_are_used(in_memory, tmp_path
     assert learned.left_out_ == exact.left_out_
 
 
+@pytest.mark.parametrize("n_sampled", [500, N - 9])
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_serial_numbers_are_those_of_the_whole_table(n_sampled, in_memory, tmp_path, monkeypatch):
+    """A sample of nearly all rows misses some of those that are out of order."""
+    monkeypatch.setattr(learning, "SAMPLE_ROWS", n_sampled)
+    monkeypatch.setattr(tables, "rows_at_once", lambda n_columns: 257)
+    rng = np.random.default_rng(0)
+    seen = np.random.default_rng([0, 7]).choice(N, size=N - 9, replace=False)
+    unseen = np.setdiff1d(np.arange(1, N - 1), seen)
+    serial, repeats = np.arange(N) + 5000, np.arange(N) + 5000
+    repeats[np.union1d(unseen, seen[(seen > 0) & (seen < N - 1)][: 81 - unseen.size])] = 5000
+    columns = {
+        "tick": serial,
+        "again": np.tile(serial[: N // 2], 2),
+        "repeats": repeats,
+        "x": rng.normal(size=N),
+    }
+    pl.DataFrame(columns).write_parquet(tmp_path / "t.parquet")
+    table = ParquetTable((tmp_path / "t.parquet",))
+    learned = odefs.TableEncoder()
+    learning.learn_encoder(learned, table.load() if in_memory else table, table.names, seed=0)
+    assert {name: why.kind for name, why in learned.left_out_.items()} == {"tick": "serial_numbers"}
+    assert learned.left_out_ == odefs.TableEncoder().fit(pl.DataFrame(columns)).left_out_
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.integers(1, 2000), st.integers(1, 7), st.integers(0, 100))
 def test_distinct_values_do_not_depend_on_batches(n_values, repeats, seed):

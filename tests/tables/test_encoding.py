@@ -208,3 +208,41 @@ def test_dates_in_several_formats_are_named_as_such(formats, kind):
     assert {name: why.kind for name, why in encoder.left_out_.items()} == (
         {"day": kind} if kind else {}
     )
+
+
+def in_nwtco(n_rows=4028, n_gaps=54):
+    """Numbers of samples of which some are not in the table."""
+    numbers = np.arange(1, n_rows + n_gaps + 1)
+    gaps = np.random.default_rng(0).choice(numbers[1:-1], n_gaps, replace=False)
+    return np.setdiff1d(numbers, gaps)
+
+
+MINUTES = np.arange(500, 561)
+SERIAL = {
+    "from an offset": (4_900_000 + np.arange(200), True),
+    "few gaps": (in_nwtco(), True),
+    "some repeats and swaps": ([*range(7, 60), 59, *range(60, 110), 111, 110, 112], True),
+    "two lines below the table": ([*map(str, range(1, 181)), "Average", "n = 180"], True),
+    "as text": ([f"{k:,}" for k in range(1000, 1200)], True),
+    "one minute a row": (MINUTES, True),
+    "minutes of two days": (np.tile(MINUTES, 2), False),
+    "minutes that repeat": (np.repeat(MINUTES, 3), False),
+    "one year a row": (np.arange(1960, 2021), False),
+    "many gaps": (np.sort(np.random.default_rng(0).choice(400, 200, replace=False)), False),
+    "in another order": (np.random.default_rng(0).permutation(200) + 500, False),
+    "not whole": (np.arange(200) + 500.5, False),
+    "falling": (np.arange(700, 500, -1), False),
+    "some are missing": ([*range(500, 600), *[None] * 9, *range(609, 700)], False),
+    "a typing error": ([*range(500, 600), 6010, *range(601, 700)], False),
+}
+
+
+@pytest.mark.parametrize("name", SERIAL)
+def test_numbers_that_increase_from_row_to_row_are_left_out(name):
+    numbers, is_serial = SERIAL[name]
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"k": numbers, "x": rng.normal(size=len(numbers))})
+    left_out = {"k": Exclusion("serial_numbers")} if is_serial else {}
+    assert TableEncoder().fit(frame).left_out_ == left_out
+    for wanted in ("keep", "number", "category"):
+        assert not TableEncoder(**{wanted: ["k"]}).fit(frame).left_out_

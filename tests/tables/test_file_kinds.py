@@ -51,6 +51,8 @@ REFUSED = {
     "tar.csv.gz": (tarred, "extract"),
     "page.csv": (lambda: PAGE, "save the table as csv"),
     "page.xls": (lambda: PAGE, "save the table as csv"),
+    "weka.arff": (lambda: b"% made by us\n\n@RELATION t\n@attribute a numeric\n@data\n1\n", "csv"),
+    "weka.csv": (lambda: b"@relation t\n@attribute a {1,2}\n@data\n" + b"1,2,3\n" * 30, "as csv"),
     "records.csv": (lambda: FRAME.write_json().encode(), ".json"),
     "text.xlsx": (lambda: CSV, ".csv"),
     "text.parquet": (lambda: CSV, ".csv"),

@@ -115,6 +115,23 @@ def test_nothing_is_usual_in_a_group_of_a_few_rows(n_rows):
     assert {reason.usual is None for reason in reasons} == {n_rows == 2}
 
 
+def test_the_only_row_of_a_group_is_compared_with_the_whole_table():
+    frame = shops()
+    frame[20, "shop"] = "Niec"
+    alone = odefs.detect(frame, by="shop")
+    (reasons,) = alone.reasons([20])
+    assert reasons
+    for one in reasons:
+        assert one.alone
+        assert one.usual is None
+        assert one.group == (("shop", "Niec"),)
+        if one.percentile is not None:
+            below = (frame[one.column] < one.value).sum()
+            equal = (frame[one.column] == one.value).sum()
+            assert one.percentile == pytest.approx(100 * (below + equal / 2) / N)
+    assert not any(one.alone for one in alone.reasons([ODD])[0])
+
+
 def test_the_report_names_the_group(found):
     summary = json.loads(build_report(found).json())
     assert summary["top"][0]["reasons"][0]["group"] == {"shop": "Paris"}

@@ -53,6 +53,7 @@ EXAMPLES = {
     "other_sheets": Note("other_sheets", details=("b", "c")),
     "later_sheet": Note("later_sheet", value="data", details=("cover", "read me")),
     "separated_by_spaces": Note("separated_by_spaces"),
+    "error_cells": Note("error_cells", "a", row=35, count=2),
     "text_format": Note(
         "text_format", "a", format="numbers", details=("currencies", "thousands_marks")
     ),
@@ -114,6 +115,7 @@ OF_ONE = {
     "unreadable_cells": "1 cell is not in the format of the column (ISO dates) and counts as",
     "missing_code": "1 cell is -999",
     "infinite_cells": "1 infinite cell counts",
+    "error_cells": "1 error cell such as #DIV/0! counts as missing (in row 35 of the sheet)",
     "known_cases": "1 known outlier,",
     "excel_names_cut": "1 column name is",
     "answers": "1 row confirmed,",
@@ -353,6 +355,36 @@ def test_what_is_usual_in_a_group_is_told_if_it_differs_from_the_value():
         "paid = yes (usually no, 50%)",
     ]
     assert messages.reason_details(day) == ""
+
+
+def test_short_reasons_name_the_group_once():
+    group = (("shop", "Lyon"),)
+    sales = Reason("sales", 3.0, 1.0, 1.0, "number", usual=(12.0, 40.0), group=group)
+    pay = Reason("pay", "cash", 1.0, 1.0, "category", usual=("card", 0.9), group=group)
+    records = [reason_record(one, frozenset()) for one in (sales, pay)]
+    assert messages.short_reasons(records) == [
+        "sales = 3 (low; for shop = Lyon usually 12 to 40)",
+        "pay = cash (usually card, 90%)",
+    ]
+    hidden = [reason_record(one, frozenset(["shop", "pay"])) for one in (sales, pay)]
+    assert messages.short_reasons(hidden) == [
+        "sales = 3 (low; in its group usually 12 to 40)",
+        messages.short_reason(hidden[1]),
+    ]
+
+
+def test_the_only_row_of_a_group_is_called_so():
+    group = (("shop", "Lyon"),)
+    tax = Reason("tax", 20.0, 1.0, 1.0, "number", percentile=50.0, group=group, alone=True)
+    only = "the only row with shop = Lyon"
+    assert messages.reason_texts([tax, tax]) == [f"tax = 20 ({only})", "tax = 20"]
+    assert messages.reason_texts([tax], frozenset(["shop"])) == [
+        "tax = 20 (the only row of its group)"
+    ]
+    record = reason_record(tax, frozenset())
+    assert messages.short_reasons([record, record]) == [f"tax = 20 ({only})", "tax = 20"]
+    assert only in messages.reason_details(tax)
+    assert only in messages.sentence(record)
 
 
 def test_positions_among_training_rows_claim_no_more_than_a_model_file_knows():

@@ -46,6 +46,26 @@ def test_rows_that_only_the_encoding_makes_equal_are_shown_apart(capsys):
     )
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx", ".ndjson"])
+def test_dates_without_times_are_written_without_times(suffix, tmp_path):
+    days = [f"2022-10-{1 + k % 28:02d}" for k in range(62)]
+    times = [f"{day} 12:30:00" for day in days]
+    frame(day=days, time=times).write_csv(tmp_path / "t.csv")
+    detection = odefs.detect(tmp_path / "t.csv", random_state=0, checks=False)
+    path = tmp_path / f"out{suffix}"
+    write_table(path, result_batches(detection.origin, detection, with_data=True))
+    if suffix == ".xlsx":
+        written = pl.read_excel(path)
+        assert written.schema["day"] == pl.Date
+        assert written["day"].cast(pl.String).to_list() == days
+        assert written.schema["time"] == pl.Datetime("ms")
+    else:
+        read = pl.read_ndjson if suffix == ".ndjson" else pl.read_csv
+        written = read(path)
+        assert written["day"].cast(pl.String).to_list() == days
+        assert all("12:30" in str(one) for one in written["time"])
+
+
 @pytest.mark.parametrize("named", [False, True])
 def test_a_column_called_row_is_kept_apart_from_row_numbers(named, tmp_path):
     table = frame(row=[f"r{i % 50}" for i in range(62)])

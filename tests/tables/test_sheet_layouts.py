@@ -40,6 +40,7 @@ def _wide(rows, left):
 
 
 QUARTERS = [[f"region {k}", 1.5 + k, 2.5 + k, 3.5 + k, 4.5 + k] for k in range(N)]
+STORES = [[f"S{k}", f"city {k % 4}", *row[1:], 0.5 + k] for k, row in enumerate(QUARTERS)]
 PEOPLE = [[k, f"name {k}"] for k in range(8)]
 SENTENCE = "These figures are provisional and may be revised later."
 
@@ -118,6 +119,31 @@ CASES = {
         first=tuple(QUARTERS[0]),
         last=tuple(QUARTERS[-1]),
         notes=("rows_above", "joined_header"),
+    ),
+    "groups that repeat names, other columns around them": Case(
+        [
+            [None, None, 2024, None, 2025, None, None],
+            ["store", "city", *["units", "price"] * 2, "growth"],
+            *STORES,
+        ],
+        names=[
+            *("store", "city", "2024 units", "2024 price", "2025 units", "2025 price"),
+            "growth",
+        ],
+        first=tuple(STORES[0]),
+        last=tuple(STORES[-1]),
+        notes=("joined_header",),
+    ),
+    "a title and its date above the middle": Case(
+        [
+            [None, None, "Stores", None, "January", None, None],
+            ["store", "city", "units", "price", "costs", "rent", "growth"],
+            *STORES,
+        ],
+        names=["store", "city", "units", "price", "costs", "rent", "growth"],
+        first=tuple(STORES[0]),
+        last=tuple(STORES[-1]),
+        notes=("rows_above",),
     ),
     "years as numbers below groups": Case(
         [["region", "sales", None, "costs", None], [None, 2023, 2024, 2023, 2024], *QUARTERS],
@@ -542,3 +568,23 @@ def test_a_sheet_of_texts_is_read_if_a_column_of_it_is_named(tmp_path):
     path = write(tmp_path / "t.xlsx", ("Incidents", INCIDENTS, ()), longer)
     assert read_in_memory(path, named_columns=("team",)).columns == INCIDENTS[0]
     assert read_in_memory(path).columns == ["code", "n"]
+
+
+@pytest.mark.parametrize("top", [0, 3])
+@pytest.mark.parametrize("left", [0, 2])
+def test_errors_of_formulas_are_told(top, left, tmp_path):
+    """``top`` rows above the table, ``left`` columns before it."""
+    with Workbook(tmp_path / "t.xlsx") as book:
+        sheet = book.add_worksheet()
+        if top:
+            sheet.write(0, left, "Prices of 2024")
+        for place, row in enumerate([NAMES, *body()]):
+            sheet.write_row(top + place, left, row)
+        for row, column, error in ((5, 1, "#DIV/0!"), (9, 1, "#N/A"), (12, 2, "#REF!")):
+            sheet.write_formula(top + row, left + column, "=1/0", None, error)
+    found = read_in_memory(tmp_path / "t.xlsx")
+    assert [note for note in found.notes if note.kind == "error_cells"] == [
+        Note("error_cells", NAMES[1], row=top + 6, count=2),
+        Note("error_cells", NAMES[2], row=top + 13, count=1),
+    ]
+    assert found.frame.null_count().row(0) == (0, 2, 1)

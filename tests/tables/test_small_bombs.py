@@ -187,7 +187,7 @@ def write_sheets(path, blank=False, far=()):
         sheet = book.add_worksheet("data")
         for k in range(100):
             sheet.write_row(
-                k, 0, [f"c{j}" for j in range(10)] if k == 0 else list(range(k, k + 10))
+                k, 0, [f"c{j}" for j in range(10)] if k == 0 else [k * k + j for j in range(10)]
             )
         if blank:
             sheet.set_row(1048574, 30)

@@ -177,6 +177,7 @@ def test_numbers_alone(tmp_path):
 
 
 LATE_DATES = {
+    "2024-01-14": pl.Date,
     "2024-01-02T10:00:00Z": pl.String,
     "05/01/2024": pl.String,
     "2024-1-2": pl.String,

@@ -170,14 +170,17 @@ def as_metrics(checked: Checked) -> str:
 
 
 def value_findings(
-    checks: "Sequence[ValueCheck]", lines: Mapping[int, int], fails: bool
+    checks: "Sequence[ValueCheck]", identifier: str, lines: Mapping[int, int], fails: bool
 ) -> list[Finding]:
-    """Findings on values, with the rows that have them; ``lines`` are those of row numbers."""
+    """Findings on values, with the rows that have them.
+
+    ``identifier`` is the column of row names, ``lines`` are those of row numbers.
+    """
     return [
         Finding(
             "values",
             f"{check.column or 'rows'} {check.kind}",
-            f"{check} [{messages.check_rows(check.names, check.count)}]",
+            f"{check} [{messages.check_rows(check, identifier)}]",
             fails,
             lines.get(check.rows[0]) if check.rows else None,
         )

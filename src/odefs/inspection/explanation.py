@@ -52,6 +52,9 @@ class Reason:
         Names and values of the columns that define the row's group, if values are compared within
         groups and the group is known. Percentile, frequency, usual values and equal values are then
         those of the group.
+    alone : bool
+        Whether no other row of the table belongs to the group. Values are then compared with the
+        whole table.
     of_training : bool
         Whether the row is compared with the training rows of a model, because it is of another
         table. Percentile, frequency, usual values and equal values are then those of training, as
@@ -78,6 +81,7 @@ class Reason:
     group: tuple[tuple[str, str | None], ...] | None = None
     of_training: bool = False
     unit: str = ""
+    alone: bool = False
 
     @property
     def beyond(self) -> float | None:

@@ -118,7 +118,7 @@ def _results(
         "p_value": record["p_value"],
         "agreement": record["agreement"],
         "kind": "" if record["kind"] is None else messages.kind(kinds[record["kind"]]),
-        "reasons": "; ".join(map(messages.short_reason, record["reasons"])),
+        "reasons": "; ".join(messages.short_reasons(record["reasons"])),
         "checks": checks,
     }
     if not detection.checked:

@@ -44,7 +44,7 @@ def render_markdown(summary: dict[str, Any]) -> str:
                     *([messages.percent(row["agreement"])] if agree else []),
                     "yes" if row["flagged"] else "no",
                     row["count"],
-                    "; ".join(messages.short_reason(reason) for reason in row["reasons"]),
+                    "; ".join(messages.short_reasons(row["reasons"])),
                 )
                 for row in summary["top"][:SHOWN_ROWS]
             ),
@@ -81,10 +81,12 @@ def _checks(summary: dict[str, Any]) -> list[str]:
     """Return the section on values to check; empty if there are none."""
     if not summary["checks"]:
         return []
-    lines = [
-        f"- {safe(check['message'])} ({safe(messages.check_rows(check['names'], check['count']))})"
-        for check in summary["checks"]
-    ]
+    lines = []
+    for check in summary["checks"]:
+        rows = messages.first_rows(
+            check["column"], check["rows"], check["names"], check["count"], summary["identifier"]
+        )
+        lines.append(f"- {safe(check['message'])} ({safe(rows)})")
     more = summary["checks_omitted"]
     if more:
         in_python = summary["run"]["command"] is None

@@ -125,6 +125,8 @@ def reason_record(reason: Reason, hidden: frozenset[str]) -> ReasonRecord:
         known["unit"] = reason.unit
     if reason.group is not None:
         known["group"] = {name: cell(v) for name, v in reason.group if name not in hidden}
+    if reason.alone:
+        known["alone"] = True
     known.update(
         {
             "value": cell(reason.value),

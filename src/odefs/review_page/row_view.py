@@ -45,7 +45,7 @@ class RowViews:
     def why(self, row: int) -> str:
         """The reasons of a row in a few words, for the file of answers."""
         reasons = self._record(row)["reasons"]
-        return messages.without_controls("; ".join(map(messages.short_reason, reasons)))
+        return messages.without_controls("; ".join(messages.short_reasons(reasons)))
 
     def view(self, row: int, score: float) -> dict[str, object]:
         """The row for the page; ``score`` is its present score."""

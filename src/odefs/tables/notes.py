@@ -41,6 +41,7 @@ ReadingNote = Literal[
     "other_sheets",
     "later_sheet",
     "separated_by_spaces",
+    "error_cells",
 ]
 """Reported by a reader about a file."""
 ColumnNote = Literal[
@@ -77,6 +78,7 @@ ExclusionKind = Literal[
     "unique_codes",
     "mixed_dates",
     "row_counter",
+    "serial_numbers",
     "unique_identifier",
     "nearly_unique_identifier",
     "dropped",

@@ -169,14 +169,16 @@ def _checked(run: CheckRun, scored: "Scored", allowed: float | None) -> "Checked
         first_lines,
         value_findings,
     )
-    from odefs.tables.results.displayed_rows import shown_drift
+    from odefs.tables.results.displayed_rows import shown_drift, shown_names
 
     found, table, rules = scored.found, scored.read.table, run.rules
     checks = _value_checks(scored)
     drift = shown_drift(found, scored.drift)
     findings = [
         *_flagged_findings(run, scored, allowed),
-        *value_findings(checks, first_lines(table, checks), "values" in rules),
+        *value_findings(
+            checks, shown_names(found)[0], first_lines(table, checks), "values" in rules
+        ),
         *drift_findings(drift, run.max_drift, "drift" in rules),
         *column_findings(found.notes),
     ]

@@ -168,7 +168,7 @@ def _plain(reason: "Reason") -> dict[str, object]:
     """The reason with null for missing cells and infinite bounds, since JSON has no NaN."""
     from odefs.report.scores import plain
 
-    apart = ("usual", "group", "unit")
+    apart = ("usual", "group", "unit", "alone")
     values: dict[str, object] = {
         name: plain(value) for name, value in asdict(reason).items() if name not in apart
     }
@@ -177,4 +177,6 @@ def _plain(reason: "Reason") -> dict[str, object]:
         values["group"] = dict(reason.group)
     if reason.unit:
         values["unit"] = reason.unit
+    if reason.alone:
+        values["alone"] = True
     return values

@@ -80,7 +80,7 @@ def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
         f"{messages.count(len(found.encoder.columns), 'column')} used",
         bold=True,
     )
-    show_checks(out, shown_checks(found))
+    show_checks(out, shown_checks(found), shown_names(found)[0])
     # Of a table larger than memory, found.scores are those of a few rows, most of them the
     # highest.
     scores = found.scores if found.part is None else found.part.scores
@@ -116,13 +116,13 @@ def show_reading(out: Screen, found: "TableDetection") -> None:
             out.say(_line(fallback.message))
 
 
-def show_checks(out: Screen, checks: Sequence["ValueCheck"]) -> None:
-    """Show the most certain of the values to check."""
+def show_checks(out: Screen, checks: Sequence["ValueCheck"], identifier: str) -> None:
+    """Show the most certain of the values to check; ``identifier`` is the column of row names."""
     if not checks:
         return
     out.say(f"{messages.CHECKS_TITLE}:", bold=True)
     for check in checks[:SHOWN_CHECKS]:
-        out.say(f"  {check} [{messages.check_rows(check.names, check.count)}]")
+        out.say(f"  {check} [{messages.check_rows(check, identifier)}]")
     if len(checks) > SHOWN_CHECKS:
         out.say(f"  {messages.more_checks(len(checks) - SHOWN_CHECKS)}")
     out.say()
@@ -135,7 +135,9 @@ def show_columns(out: Screen, found: "TableDetection") -> None:
     """
     if not hasattr(found.model, "feature_importances_"):
         return
-    out.say(f"\n{_line(messages.importances(found.importances))}")
+    # A column of noise may be high in flagged rows, even at a tenth of its weight.
+    shares = [(name, share) for name, share in found.importances if name not in found.noise]
+    out.say(f"\n{_line(messages.importances(shares))}")
     if found.noise:
         out.say(_line(messages.noise(found.noise)))
     trust = getattr(found.model, "trust_", None)
@@ -208,7 +210,7 @@ def show_reasons(out: Screen, found: "TableDetection", rows: Sequence[int]) -> N
             text = reason_text(reason, hidden) + (f" ({_line(details)})" if details else "")
             out.say(f"  {text}: {reason.share:.0%} of the score")
         if not reasons:
-            out.say("  no column is unusual")
+            out.say(f"  {messages.NO_REASON}")
 
 
 def show_drift(

@@ -56,10 +56,15 @@ class TextFacts:
 
     @classmethod
     def of(
-        cls, tally: ColumnTally, style: TextFormat | None = None, na: Collection[str] = ()
+        cls,
+        tally: ColumnTally,
+        style: TextFormat | None = None,
+        na: Collection[str] = (),
+        is_category: bool = False,
     ) -> "TextFacts | None":
         """Facts of a column; ``style`` is its format if a model has learned one.
 
+        Cells of a category, such as a column of postal codes, are text whatever they look like.
         Cells that are read as a number in ``na`` are missing. A batch may be too short or have too
         many errors to infer the format, or fit another one: 03/04 may be read day first.
         """
@@ -67,7 +72,8 @@ class TextFacts:
             return None
         levels = tuple(sorted(tally.levels))
         counts = np.array([tally.levels[level] for level in levels])
-        style = recognise(levels, counts) if style is None else style
+        if style is None and not is_category:
+            style = recognise(levels, counts)
         if style is not None:
             kept = [k for k, level in enumerate(levels) if not is_missing_value(level)]
             levels, counts = tuple(levels[k] for k in kept), counts[kept]

@@ -34,6 +34,8 @@ COMPARED = ("zero", "negative", "code", "extreme_value")
 """Kinds that are described by the range of the other cells."""
 BEYOND = ("impossible_value", "future_date", "early_date")
 """Further kinds whose cells may lie outside that range."""
+NUMBERING = ("row_counter", "serial_numbers")
+"""Why columns that count or number the rows are left out."""
 MAX_APART = 10
 """Distinct values that a check holds of the cells outside that range."""
 
@@ -91,7 +93,7 @@ def _checked_columns(encoder: ColumnEncoder, names: Sequence[str]) -> tuple[list
     In another table than the one that the encoder has learned, these may have repeated values or
     words.
     """
-    counting = {name for name, why in encoder.left_out_.items() if why.kind == "row_counter"}
+    counting = {name for name, why in encoder.left_out_.items() if why.kind in NUMBERING}
     read = [name for name in names if encoder.is_read(name)]
     counters = [name for name in read if name in counting]
     return [name for name in read if name not in counting], counters
@@ -231,6 +233,7 @@ def _suspects(
     The column ``id`` and numbers that count the rows are searched for repeated values only.
     """
     as_text = frozenset(encoder.named("category"))
+    categories = as_text.union(spec.name for spec in encoder.specs_ if spec.kind == "category")
     styles = {spec.name: format_named(spec.style) for spec in encoder.specs_ if spec.style}
     suspects, numbers = [], []
     for tally in tallies:
@@ -238,7 +241,8 @@ def _suspects(
             suspects += repeated_ids(tally, is_declared=tally.name == id)
         if tally.name == id or (tally.name in counters and tally.numbers is not None):
             continue
-        text = TextFacts.of(tally, styles.get(tally.name), encoder.na)
+        is_category = tally.name in categories
+        text = TextFacts.of(tally, styles.get(tally.name), encoder.na, is_category)
         found, facts = _column_suspects(tally, text, as_text, today)
         suspects += found
         numbers += [] if facts is None else [facts]

@@ -21,6 +21,7 @@ from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import FREE_TEXT_SHARE, IDENTIFIER_NAME, IDENTIFIER_SHARE
+from odefs.tables.encoder.serial_numbers import SerialTally
 from odefs.tables.encoder.statistics import Centre, ColumnSummary, equal_where_nominal, spec_of
 from odefs.tables.frames.columns import LARGE, Column, Columns
 from odefs.tables.notes import Exclusion
@@ -45,6 +46,8 @@ class ColumnExtremes:
     """Distinct categories and integers beyond float64, at most one more than are counted."""
     numbers: DistinctValues = field(default_factory=DistinctValues)
     """Distinct numbers, of columns that are named like an identifier."""
+    serial: SerialTally = field(default_factory=SerialTally)
+    """Of columns of whole numbers."""
 
     def add(self, column: Column, start: int) -> None:
         """Update from a batch that starts at row ``start``."""
@@ -58,6 +61,8 @@ class ColumnExtremes:
                 self._add_levels(column, cells)
             elif column.kind == "number":
                 self._add_numbers(column, known)
+        if column.kind == "number":
+            self.serial.add(column.values)
 
     def _add_numbers(self, column: Column, known: np.ndarray) -> None:
         # Nearly all ids of a sample differ even if most of them repeat in the table: a customer_id
@@ -150,6 +155,8 @@ def _wrongly_unique(
     for name, why in encoder.left_out_.items():
         if why.kind in ("unique_text", "unique_codes", "mixed_dates"):
             differ = extremes[name].is_free_text(n_rows)
+        elif why.kind == "serial_numbers":
+            differ = sample[name].kind != "number" or extremes[name].serial.is_serial
         elif why.kind in ("unique_identifier", "nearly_unique_identifier"):
             missing = without_words(sample[name], encoder.na).missing
             differ = extremes[name].is_identifier(n_rows * float(1 - missing.mean()))
@@ -163,13 +170,17 @@ def _wrongly_unique(
 def _leave_out_counters(
     encoder: ColumnEncoder, extremes: Mapping[str, ColumnExtremes], sample: Columns, n_rows: int
 ) -> None:
-    """Leave out columns that count the rows of the whole table."""
+    """Leave out columns that count or number the rows of the whole table."""
     wanted = {
         name for parameter in ("keep", "number", "category") for name in encoder.named(parameter)
     }
     for name in encoder.columns:
-        if name not in wanted and _counts_rows(extremes[name], sample[name], n_rows):
+        if name in wanted:
+            continue
+        if _counts_rows(extremes[name], sample[name], n_rows):
             encoder.left_out_[name] = Exclusion("row_counter")
+        elif extremes[name].serial.is_serial and sample[name].whole:
+            encoder.left_out_[name] = Exclusion("serial_numbers")
     encoder.specs_ = [spec for spec in encoder.specs_ if spec.name not in encoder.left_out_]
 
 

@@ -1,9 +1,9 @@
 """Column roles: the type of each column, and why one is left out: constant, empty, mostly missing,
 an identifier, free text.
 
-A column of measurements is never taken for an identifier: only integers that count the rows or are
-named like an identifier, and text that differs from row to row, are. Some identifiers occur twice,
-by mistake; foreign keys have few distinct values and are used as categories.
+A column of measurements is never taken for an identifier: only integers that count or number the
+rows or are named like an identifier, and text that differs from row to row, are. Some identifiers
+occur twice, by mistake; foreign keys have few distinct values and are used as categories.
 """
 
 import re
@@ -14,6 +14,7 @@ import numpy as np
 
 from odefs.exceptions import TableError
 from odefs.tables.encoder.missing import MAX_UNREADABLE_SHARE, without_codes, without_words
+from odefs.tables.encoder.serial_numbers import SerialTally
 from odefs.tables.encoder.text_formats import (
     PLAIN,
     TEXT_FORMATS,
@@ -347,6 +348,8 @@ def _identifier(column: Column) -> Exclusion | None:
         return None
     if found is None and is_named and _nearly_all_differ(column):
         return Exclusion("nearly_unique_identifier")
+    if found is None and column.kind == "number" and _are_serial(column):
+        return Exclusion("serial_numbers")
     return found
 
 
@@ -356,6 +359,12 @@ def _identifying_numbers(column: Column, is_named: bool) -> Exclusion | None:
     if (np.diff(np.sort(column.values)) == 1).all() and column.values.min() in (0, 1):
         return Exclusion("row_counter")
     return Exclusion("unique_identifier") if is_named else None
+
+
+def _are_serial(column: Column) -> bool:
+    serial = SerialTally()
+    serial.add(column.values)
+    return serial.is_serial
 
 
 def _identifying_text(column: Column) -> Exclusion | None:

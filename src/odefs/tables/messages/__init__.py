@@ -12,12 +12,14 @@ from odefs.tables.messages.checks import (
     check_rows,
     checked_cell,
     checked_row,
+    first_rows,
     more_checks,
     to_check,
 )
 from odefs.tables.messages.notes import convention_message, exclusion_message, note_message
 from odefs.tables.messages.reading import left_out_lines, no_columns, note_lines
 from odefs.tables.messages.reasons import (
+    NO_REASON,
     kind,
     kind_details,
     needs_usual,
@@ -27,6 +29,7 @@ from odefs.tables.messages.reasons import (
     reason_usual,
     sentence,
     short_reason,
+    short_reasons,
     trait,
 )
 from odefs.tables.messages.results import (
@@ -76,6 +79,7 @@ __all__ = [
     "KIND_NAMES",
     "NO_AGREEMENT",
     "NO_DRIFT",
+    "NO_REASON",
     "agreement",
     "average",
     "check_cell",
@@ -88,6 +92,7 @@ __all__ = [
     "drift",
     "exclusion_message",
     "files_scored",
+    "first_rows",
     "flagged",
     "flagged_share",
     "headline",
@@ -119,6 +124,7 @@ __all__ = [
     "score",
     "sentence",
     "short_reason",
+    "short_reasons",
     "shortened",
     "size",
     "span",

@@ -19,6 +19,8 @@ from odefs.tables.readers.error_messages import has_option, missing_option
 if TYPE_CHECKING:
     from odefs.tables.checks.record import Cell, CheckKind, ValueCheck
 
+ROW = "row"
+"""What rows without ids go by."""
 SHOWN_VALUES = 3
 SHOWN_ROWS = 3
 LONGEST_CELL = 100
@@ -37,11 +39,30 @@ def check_message(check: "ValueCheck") -> str:
     return without_controls(where + SENTENCES[check.kind](check))
 
 
-def check_rows(names: Sequence[object], total: int, shown: int = SHOWN_ROWS) -> str:
-    """Return the first rows: ``rows 3, 17, 20 and 5 more``."""
-    listed = [without_controls(str(name)) for name in names[:shown]]
+def check_rows(check: "ValueCheck", identifier: str = ROW) -> str:
+    """Return the first rows of a check, as :func:`first_rows` does."""
+    numbers = [row + 1 for row in check.rows[:SHOWN_ROWS]]
+    return first_rows(check.column, numbers, check.names, check.count, identifier)
+
+
+def first_rows(
+    column: str | None,
+    numbers: Sequence[int],
+    names: Sequence[object],
+    total: int,
+    identifier: str = ROW,
+    shown: int = SHOWN_ROWS,
+) -> str:
+    """Return the first of ``total`` rows: ``rows 3, 17, 20 and 5 more`` or ``order 1011, 1055``.
+
+    ``identifier`` is the column of the names, or ``row``. Of a check of that ``column`` itself,
+    such as one of repeated ids, rows go by their numbers, which count from 1.
+    """
+    by_number = identifier == ROW or column == identifier
+    listed = [without_controls(str(one)) for one in (numbers if by_number else names)[:shown]]
     more = f" and {count(total - len(listed))} more" if total > len(listed) else ""
-    return f"{'row' if total == 1 else 'rows'} {', '.join(listed)}{more}"
+    what = ("row" if total == 1 else "rows") if by_number else without_controls(identifier)
+    return f"{what} {', '.join(listed)}{more}"
 
 
 def more_checks(n_more: int, in_python: bool = False) -> str:

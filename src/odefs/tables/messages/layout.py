@@ -80,6 +80,14 @@ def _later_sheet(note: Note) -> str:
     )
 
 
+def _error_cells(note: Note) -> str:
+    cells = count(note.count or 0, "error cell", "error cells")
+    counts = "counts" if note.count == 1 else "count"
+    place = f"row {note.row} of the sheet"
+    where = f"in {place}" if note.count == 1 else f"first: {place}"
+    return f"{note.column}: {cells} such as #DIV/0! {counts} as missing ({where})"
+
+
 LAYOUT_NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "rows_above": _rows_above,
     "joined_header": _joined_header,
@@ -90,5 +98,6 @@ LAYOUT_NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "other_tables": _other_tables,
     "other_sheets": _other_sheets,
     "later_sheet": _later_sheet,
+    "error_cells": _error_cells,
     "separated_by_spaces": lambda note: "fields are separated by runs of spaces",
 }

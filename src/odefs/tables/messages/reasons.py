@@ -32,6 +32,8 @@ UNLIMITED = sys.maxsize
 MIN_EXTREME = 90
 """Percentage of less extreme values from which on a value is compared with the most extreme one."""
 UNSEEN = "never seen in training"
+NO_REASON = "no column contributes more than usual to the score"
+"""For rows without a reason. Some of their values may be rare all the same."""
 
 
 class ReasonRecord(TypedDict):
@@ -44,6 +46,8 @@ class ReasonRecord(TypedDict):
     excess: float
     share: float | None
     group: NotRequired[dict[str, Cell]]
+    alone: NotRequired[bool]
+    """Whether the row is the only one of its group; absent otherwise."""
     value: NotRequired[Cell]
     percentile: NotRequired[float | None]
     equal: NotRequired[float | None]
@@ -124,12 +128,16 @@ def needs_usual(kind: str, cell: Any) -> bool:
 def reason_texts(reasons: "Sequence[Reason]", hidden: frozenset[str] = frozenset()) -> list[str]:
     """The same for all reasons of a row, with what is usual in its group if it has one.
 
-    Only the first reason names the group.
+    Only the first reason names the group, or says that it has no other row.
     """
     texts: list[str] = []
     is_named = False
     for reason in reasons:
         text = reason_text(reason, reason.column in hidden)
+        if reason.alone and reason.group is not None:
+            shown = {name: cell for name, cell in reason.group if name not in hidden}
+            texts.append(without_controls(text if texts else f"{text} ({_only_row(shown)})"))
+            continue
         in_group = "" if reason.group is None else reason_usual(reason, hidden)
         if in_group and reason.usual is not None and reason.column not in hidden:
             if is_named:
@@ -141,13 +149,16 @@ def reason_texts(reasons: "Sequence[Reason]", hidden: frozenset[str] = frozenset
 
 def reason_details(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
     """Return the position of the value in its column, and the values of similar ordinary rows."""
-    parts = reason_place(reason), reason_usual(reason, hidden)
+    parts = [reason_place(reason), reason_usual(reason, hidden)]
+    if reason.alone and reason.group is not None:
+        parts.append(_only_row({name: cell for name, cell in reason.group if name not in hidden}))
     return "; ".join(part for part in parts if part)
 
 
 def reason_place(reason: "Reason") -> str:
     """Return the position of the value in its column."""
-    rows = _reference_rows(reason.group is not None, reason.of_training)
+    in_group = reason.group is not None and not reason.alone
+    rows = _reference_rows(in_group, reason.of_training)
     if reason.percentile is not None and reason.beyond is not None:
         is_high = reason.percentile >= 50
         side, superlative = ("above", "highest") if is_high else ("below", "lowest")
@@ -227,13 +238,57 @@ def _usual_in_group(
 
     ``otherwise`` takes the place of a group that is empty.
     """
-    named = ", ".join(
-        f"{column} = {'(missing)' if cell is None else cell}" for column, cell in group.items()
-    )
+    named = _named_group(group)
     where = f"for {named} " if named else otherwise
     if kind in ("number", "time"):
         return f"{where}usually {span(usual, kind, 4, unit=unit)}"
     return f"{where}usually {value(usual[0], kind)}, {percent(usual[1])}"
+
+
+def _named_group(group: Mapping[str, object]) -> str:
+    """Return ``store = Lyon, weekday = (missing)``."""
+    return ", ".join(
+        f"{column} = {'(missing)' if cell is None else cell}" for column, cell in group.items()
+    )
+
+
+def _only_row(group: Mapping[str, object]) -> str:
+    """Return that a group has no other row; hidden columns are not in ``group``."""
+    named = _named_group(group)
+    return f"the only row with {named}" if named else "the only row of its group"
+
+
+def short_reasons(reasons: Sequence[ReasonRecord], longest: int = UNLIMITED) -> list[str]:
+    """Return the reasons of a row, each as :func:`short_reason` does, with what its group has.
+
+    Only the first one names the group.
+    """
+    texts: list[str] = []
+    is_named = False
+    for reason in reasons:
+        text, in_group = short_reason(reason, longest), _short_group(reason, is_named)
+        is_named = is_named or bool(in_group)
+        if in_group:
+            text = f"{text[:-1]}; {in_group})" if _has_direction(reason) else f"{text} ({in_group})"
+        texts.append(text)
+    return texts
+
+
+def _short_group(reason: ReasonRecord, is_named: bool) -> str:
+    """Return what is usual in the group of a row, or that it has no other row."""
+    if reason["hidden"] or "group" not in reason:
+        return ""
+    if reason.get("alone"):
+        return "" if is_named else _only_row(reason["group"])
+    usual: Any = reason["usual"]
+    if not usual or _is_usual(reason["value"], usual, reason["kind"]):
+        return ""
+    group, otherwise = ({}, "") if is_named else (reason["group"], "in its group ")
+    return _usual_in_group(group, usual, reason["kind"], otherwise, reason.get("unit", ""))
+
+
+def _has_direction(reason: ReasonRecord) -> bool:
+    return reason["direction"] in ("high", "low")
 
 
 def short_reason(reason: ReasonRecord, longest: int = UNLIMITED) -> str:
@@ -244,7 +299,7 @@ def short_reason(reason: ReasonRecord, longest: int = UNLIMITED) -> str:
     if reason["direction"] == "missing":
         return f"{column} {MISSING}"
     text = f"{column} = {shortened(_own_value(reason), longest)}"
-    return f"{text} ({reason['direction']})" if reason["direction"] in ("high", "low") else text
+    return f"{text} ({reason['direction']})" if _has_direction(reason) else text
 
 
 def sentence(reason: ReasonRecord, longest: int = UNLIMITED) -> str:
@@ -254,6 +309,8 @@ def sentence(reason: ReasonRecord, longest: int = UNLIMITED) -> str:
     if reason["hidden"]:
         return f"{column} {HIDDEN} contributes {part}."
     told = _usual(reason) if reason["usual"] else ""
+    if "group" in reason and reason.get("alone"):
+        told = _only_row(reason["group"])
     usual = f"; {told}" if told else ""
     own = shortened(_own_value(reason), longest)
     text = f"{column} is {own}, {_place(reason)}{usual}."
@@ -281,7 +338,8 @@ def _usual(reason: ReasonRecord) -> str:
 
 def _place(reason: ReasonRecord) -> str:
     direction, at = reason["direction"], reason["percentile"]
-    rows = _reference_rows("group" in reason, reason["of_training"])
+    in_group = "group" in reason and not reason.get("alone")
+    rows = _reference_rows(in_group, reason["of_training"])
     if direction in ("missing", "value"):
         return _rarity(reason["frequency"], rows, reason["of_training"])
     if direction == "within":

@@ -33,6 +33,7 @@ OTHER = (*DOCUMENTS, *ARCHIVES, ".png", ".jpg", ".jpeg", ".gif", ".svg")
 
 HEAD_BYTES = 4096
 WEB_PAGE = re.compile(rb"\s*(<\?xml[^>]*>\s*)?<(!doctype html|html|table)\b", re.IGNORECASE)
+ARFF = re.compile(rb"(\s*%[^\n]*\n)*\s*@relation\s", re.IGNORECASE)
 RECORDS = re.compile(rb'\s*(\[\s*\{\s*"|\{\s*"[^"]*"\s*:)')
 TAR = b"ustar"
 TAR_PLACE = slice(257, 262)
@@ -69,6 +70,8 @@ def described_content(head: bytes) -> str | None:
         return "a tar archive: extract the table first"
     if WEB_PAGE.match(head):
         return "a web page: open it in a browser or spreadsheet and save the table as csv"
+    if ARFF.match(head):
+        return "an ARFF file of Weka: save the table as csv, with the names in the first line"
     if RECORDS.match(head):
         return "JSON: rename it to .json, or to .ndjson if every line is a record"
     return None

@@ -81,7 +81,8 @@ class ReasonFinder:
         self._units = [unit_of(spec.style) for spec in encoder.specs_]
         self._X, self._ordinary = X, ordinary
         self._positions = positions
-        self._peers = PeersByGroup(encoder, table)
+        is_whole = isinstance(positions, ValuePositions) and positions.n_rows == table.n_rows
+        self._peers = PeersByGroup(encoder, table, is_whole)
 
     @classmethod
     def of_training(cls, model: Any, encoder: ColumnEncoder, training: TrainingRows) -> Self:
@@ -160,6 +161,7 @@ class ReasonFinder:
                 group=None if group is None else group.group,
                 of_training=isinstance(self._positions, TrainingRows),
                 unit=self._units[index] or table[self._names[index]].unit,
+                alone=group is not None and group.is_alone,
             )
             found[at].append(reason)
         return found
@@ -216,7 +218,9 @@ class ReasonFinder:
             if has_groups:
                 groups = [peers[row] for row in at.tolist()]
                 among = [
-                    position if group is None else group.position(self.table[name], cell)
+                    position
+                    if group is None or group.is_alone
+                    else group.position(self.table[name], cell)
                     for group, cell, position in zip(groups, own, among, strict=True)
                 ]
             for i, cell, position in zip(here.tolist(), own, among, strict=True):

@@ -158,6 +158,8 @@ class GroupPeers:
     code: int
     rows: np.ndarray
     """Numbers of the reference rows."""
+    is_alone: bool = False
+    """Whether the table has but one row of the group, of which nothing is usual."""
     _seen: dict[str, np.ndarray | Counter[Any]] = field(default_factory=dict)
     """By column: sorted numbers, or how often each other value occurs."""
 
@@ -203,10 +205,14 @@ class GroupPeers:
 
 
 class PeersByGroup:
-    """The reference rows of each group, if values are compared within groups."""
+    """The reference rows of each group, if values are compared within groups.
 
-    def __init__(self, encoder: ColumnEncoder, table: Columns) -> None:
+    ``is_whole`` if they are all rows of the table, so that the size of a group is known.
+    """
+
+    def __init__(self, encoder: ColumnEncoder, table: Columns, is_whole: bool) -> None:
         self._groups = encoder.groups_
+        self._is_whole = is_whole
         self._found: dict[int, GroupPeers] = {}
         if self._groups is not None:
             groups = np.empty(0, dtype=np.int64) if table.groups is None else table.groups
@@ -228,5 +234,7 @@ class PeersByGroup:
         assert groups is not None
         if code not in self._found:
             rows = self._order[self._starts[code] : self._starts[code + 1]]
-            self._found[code] = GroupPeers(groups.described(code), code, rows)
+            self._found[code] = GroupPeers(
+                groups.described(code), code, rows, self._is_whole and rows.size == 1
+            )
         return self._found[code]

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 NOTES_ON_VALUES = ("text_format", "unreadable_cells", "leading_zeros")
 """Notes that say how the values of a column are used, and nothing if it is left out."""
-LOST_CELLS = ("infinite_cells", "unreadable_cells", "few_numbers", "mixed_cells", "missing_code")
+LOST_CELLS = (
+    *("infinite_cells", "error_cells", "unreadable_cells", "few_numbers", "mixed_cells"),
+    "missing_code",
+)
 """Notes on cells that are not used as the table has them."""
 
 

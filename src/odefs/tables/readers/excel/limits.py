@@ -68,17 +68,24 @@ def first_column(source: Path | bytes, sheet: str | None = None) -> tuple[int, i
 
     ``None`` if that is not known, as in other files. The sheet is one that was found modest.
     """
-    if not is_zipped(source):
-        return None
-    with zipfile.ZipFile(BytesIO(source) if isinstance(source, bytes) else source) as archive:
-        part = _only_part(archive, sheet)
-        if part is None:
-            return None
-        scan = SheetScan()
-        for piece in part_pieces(archive, part):
-            scan.add(piece)
+    scan = SheetScan()
+    for piece in sheet_pieces(source, sheet):
+        scan.add(piece)
     columns = scan.value_columns
     return None if columns is None else (columns[0] - 1, columns[1] - 1)
+
+
+def sheet_pieces(source: Path | bytes, sheet: str | None = None) -> Iterator[bytes]:
+    """Decompress the part with the cells of an xlsx sheet; nothing of other files.
+
+    The sheet is one that was found modest. Pieces end before tags.
+    """
+    if not is_zipped(source):
+        return
+    with zipfile.ZipFile(BytesIO(source) if isinstance(source, bytes) else source) as archive:
+        part = _only_part(archive, sheet)
+        if part is not None:
+            yield from part_pieces(archive, part)
 
 
 def _only_part(archive: zipfile.ZipFile, sheet: str | None) -> zipfile.ZipInfo | None:

@@ -18,8 +18,10 @@ from odefs.tables.readers.excel.cells import (
     header_cells,
     text_grid,
 )
+from odefs.tables.readers.excel.error_cells import error_notes
 from odefs.tables.readers.excel.layout import is_plain, is_prose, layout_notes, range_of
 from odefs.tables.readers.excel.limits import first_column
+from odefs.tables.readers.excel.xlsx_scan import MAX_ROWS
 from odefs.tables.readers.layout.blocks import find_tables
 from odefs.tables.readers.layout.cells import Block, Grid, cleaned, is_sentence, is_value
 from odefs.tables.readers.layout.column_names import ColumnNames
@@ -114,7 +116,9 @@ def read_sheet_table(read: Options, options: SheetOptions) -> SheetTable:
     except pl.exceptions.NoDataError:
         raise NoTableError("is empty") from None
     if is_plain(frame):
-        return _named(frame, options.names(header_cells(read, frame.columns)))
+        names = options.names(header_cells(read, frame.columns))
+        errors = error_notes(read, dict(enumerate(names.used)), range(1, MAX_ROWS))
+        return _named(frame, names, tuple(errors))
     return _found_table(read, options, frame)
 
 
@@ -137,7 +141,9 @@ def _found_table(read: Options, options: SheetOptions, frame: "pl.DataFrame | No
     names = options.names(layout.names)
     others = [range_of(one, offset) for one in layouts[1:]]
     around = layout_notes(grid, layouts, others, names.used)
-    return _named(rows, names, (*around, *_row_note(rows, layout.first_row)))
+    read_rows = range(layout.first_row, layout.last_row + 1)
+    errors = error_notes(read, dict(zip(layout.columns, names.used, strict=True)), read_rows)
+    return _named(rows, names, (*around, *_row_note(rows, layout.first_row), *errors))
 
 
 def _only_column(options: SheetOptions, frame: "pl.DataFrame | None") -> SheetTable:

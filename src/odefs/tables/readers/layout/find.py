@@ -25,7 +25,7 @@ from odefs.tables.readers.layout.cells import (
     numeric_columns,
     sample_rows,
 )
-from odefs.tables.readers.layout.header_groups import HeaderLines
+from odefs.tables.readers.layout.header_groups import HeaderLines, end_of_groups
 
 MAX_HEADER_ROWS = 3
 MAX_CUT_ROWS = 50
@@ -280,10 +280,14 @@ def _line_names(grid: Grid, header: Sequence[int], columns: Sequence[int]) -> li
     """Return what the first of some lines of the header adds to the name of each column."""
     names = []
     group = ""
-    for k in columns:
-        own = grid.cell(header[0], k)
-        has_below = any(grid.cell(below, k) is not None for below in header[1:])
+    above = [grid.cell(header[0], k) for k in columns]
+    below = [grid.cell(header[1], k) for k in columns] if len(header) > 1 else above
+    end = end_of_groups(above, below)
+    for place, (k, own) in enumerate(zip(columns, above, strict=True)):
+        has_below = any(grid.cell(lower, k) is not None for lower in header[1:])
         if own is not None:
             group = own if has_below else ""
+        elif place == end:
+            group = ""
         names.append(own or (group if has_below else ""))
     return names

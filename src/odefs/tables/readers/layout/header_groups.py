@@ -35,7 +35,7 @@ class HeaderLines:
             _are_names(self.above)
             and _are_names(self.below)
             and bool(self.groups)
-            and self._covers_gaps()
+            and (self._covers_gaps() or _repeated(self.above, self.below) is not None)
             and not self._is_title()
             and not self._is_title_with_date()
         )
@@ -76,6 +76,32 @@ class HeaderLines:
             and self.above[self._first] is not None
             and bool(self.below[self._first])
         )
+
+
+def end_of_groups(above: Sequence[str | None], below: Sequence[str | None]) -> int:
+    """Return the column behind the last group.
+
+    It has as many columns as the other groups if it has their names: in ``2024``, blank, ``2025``
+    above ``units``, ``price``, ``units``, ``price``, ``growth``, the last one belongs to no group.
+    Cells do not show where merged ones end.
+    """
+    n_names = _repeated(above, below)
+    if n_names is None:
+        return len(above)
+    return max(k for k, cell in enumerate(above) if cell is not None) + n_names
+
+
+def _repeated(above: Sequence[str | None], below: Sequence[str | None]) -> int | None:
+    """Return how many names the groups repeat; ``None`` if they have names of their own.
+
+    The last group may be followed by further columns.
+    """
+    named = [[below[k] for k in group] for group in _groups(above)]
+    if len(named) < 2 or len(named[0]) < 2 or None in named[0]:
+        return None
+    first, last, n_names = named[0], named[-1], len(named[0])
+    is_repeated = all(one == first for one in named[:-1]) and last[:n_names] == first
+    return n_names if is_repeated else None
 
 
 def _are_names(cells: Sequence[str | None]) -> bool:

@@ -16,7 +16,7 @@ from typing import Protocol
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
 from odefs.tables.readers.compression import beginning, text_beginning
-from odefs.tables.readers.file_kinds import WEB_PAGE, described_content
+from odefs.tables.readers.file_kinds import ARFF, WEB_PAGE, described_content
 
 DELIMITERS = (",", ";", "\t", "|")
 # Such files can be copied line by line as bytes, without decoding what is not changed.
@@ -63,15 +63,25 @@ def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dial
         raise TableError(f"{name}: the file is empty: export it again, or choose another one.")
     encoding = text_encoding(head)
     text = head.decode(encoding, errors="replace")
-    content = described_content(head)
-    if content is not None and ("\x00" in text or WEB_PAGE.match(head) or head.strip()[:1] == b"["):
-        raise TableError(f"{name}: this is not delimited text but {content}.")
+    _require_delimited(head, name, "\x00" in text)
     if "\x00" in text:
         raise TableError(
             f"{name}: this is not a text file (it contains zero bytes): "
             "save the table as csv, parquet or Excel."
         )
     return Dialect(separator or detect_separator(text), encoding)
+
+
+def require_delimited(source: Path | bytes, name: str) -> None:
+    """Raise if a file begins like text of another kind, whose lines are not taken for titles."""
+    _require_delimited(beginning(source, LOOKED_AT), name)
+
+
+def _require_delimited(head: bytes, name: str, is_binary: bool = False) -> None:
+    content = described_content(head)
+    is_other = ARFF.match(head) or WEB_PAGE.match(head) or head.strip()[:1] == b"["
+    if content is not None and (is_binary or is_other):
+        raise TableError(f"{name}: this is not delimited text but {content}.")
 
 
 def is_text(source: Path | bytes) -> bool:

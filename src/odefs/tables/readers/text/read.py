@@ -21,6 +21,7 @@ from odefs.tables.readers.text.cells import FiledCells, HeldCells, TextCells
 from odefs.tables.readers.text.copies import arranged, in_column
 from odefs.tables.readers.text.dialect import (
     Dialect,
+    require_delimited,
     require_filled,
     short_lines,
     sniff,
@@ -76,6 +77,7 @@ def read_text(
     cells if ``keeps_spaces``.
     """
     source = _plain_text(source, name, folder)
+    require_delimited(source, name)
     copy = _copy_in(folder, UNPADDED)
     source = without_padding(source, delimiter, kept_names, copy, keeps_spaces)
     copy = _copy_in(folder, ARRANGED)

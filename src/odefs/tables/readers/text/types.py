@@ -20,6 +20,7 @@ ZEROS = r"^\s*[-+]?0\d"
 """Whole numbers such as 00123 are codes, whose zeros must not be lost."""
 DATE = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?$"
 """ISO 8601. Other date formats are recognised later, with a note."""
+DAY_LENGTH = len("2025-04-03")
 DATE_FORMAT = "%Y-%m-%d %H:%M:%S%.f"
 
 
@@ -30,7 +31,9 @@ def as_type(text: "pl.Series", dtype: "PolarsType") -> "pl.Series | None":
     name, text = text.name, nameless(text)
     found: pl.Series | None
     try:
-        if dtype == pl.Datetime:
+        if dtype == pl.Date:
+            found = _as_days(text)
+        elif dtype == pl.Datetime:
             found = _as_dates(text)
         elif dtype == pl.Boolean:
             # polars infers booleans from TRUE and true, but cannot cast text to them.
@@ -46,6 +49,13 @@ def as_type(text: "pl.Series", dtype: "PolarsType") -> "pl.Series | None":
     )
 
 
+def _as_days(text: "pl.Series") -> "pl.Series | None":
+    """Parse ISO 8601 dates without times; ``None`` if there are other cells."""
+    is_short = bool((text.str.len_bytes() == DAY_LENGTH).all())
+    found = _as_dates(text) if is_short else None
+    return None if found is None else found.dt.date()
+
+
 def _as_dates(text: "pl.Series") -> "pl.Series | None":
     """Parse ISO 8601 dates; ``None`` if there are other cells.
 
@@ -59,7 +69,7 @@ def _as_dates(text: "pl.Series") -> "pl.Series | None":
     text = text.alias("text")
     length = pl.col("text").str.len_bytes()
     rest = (
-        pl.when(length == 10)
+        pl.when(length == DAY_LENGTH)
         .then(pl.lit(" 00:00:00"))
         .when(length == 16)
         .then(pl.lit(":00"))
@@ -96,7 +106,8 @@ class TextTypes:
             name: _possible(dtype) for name, dtype in first.items() if name not in text_columns
         }
         # Without a single cell nothing contradicts a date, but the column must stay text.
-        self._unseen = {name for name, dtypes in self._left.items() if dtypes == [pl.Datetime]}
+        dates = _dates()
+        self._unseen = {name for name, dtypes in self._left.items() if dtypes == dates}
         self._converted: dict[str, pl.Series] = {}
         self._converted_of: pl.DataFrame | None = None
 
@@ -162,6 +173,13 @@ class TextTypes:
         )
 
 
+def _dates() -> list["PolarsType"]:
+    """Return the types of dates. Those without a time are written without one."""
+    import polars as pl
+
+    return [pl.Date, pl.Datetime]
+
+
 def _possible(dtype: "pl.DataType") -> list["PolarsType"]:
     """Return candidate types for a column, given the type of its first rows."""
     import polars as pl
@@ -170,4 +188,4 @@ def _possible(dtype: "pl.DataType") -> list["PolarsType"]:
     if dtype.is_integer():
         return [pl.Int64, pl.Float64]
     # Everything else may be dates, which polars is not asked to parse (see ``_as_dates``).
-    return [dtype] if dtype in (pl.Float64, pl.Boolean) else [pl.Datetime]
+    return [dtype] if dtype in (pl.Float64, pl.Boolean) else _dates()
