@@ -83,8 +83,9 @@ def _checks(summary: dict[str, Any]) -> list[str]:
         return []
     lines = []
     for check in summary["checks"]:
-        found = (check[key] for key in ("column", "rows", "names", "count"))
-        rows = messages.first_rows(*found, summary["identifier"])
+        rows = messages.first_rows(
+            check["column"], check["rows"], check["names"], check["count"], summary["identifier"]
+        )
         lines.append(f"- {safe(check['message'])} ({safe(rows)})")
     more = summary["checks_omitted"]
     if more:
