@@ -99,6 +99,17 @@ def test_repeated_negative_numbers_among_positive_ones_are_named(others, negativ
     assert set(found) <= {"negative"}
 
 
+@pytest.mark.parametrize("n", [100, 240, 3000])
+def test_a_small_negative_number_among_counts_is_named(n):
+    """Counts from 1 to 58 do not end in a tail that would go on below zero."""
+    rng = np.random.default_rng(0)
+    counts = rng.integers(1, 59, n)
+    assert set(checks_of(np.append(counts, -12))) == {"negative"}
+    for sizes in (rng.normal(30, 10, n).round(), rng.normal(30, 10, n), rng.gamma(9, 3, n)):
+        lowest = np.sort(sizes)[1]
+        assert "negative" not in checks_of(np.append(sizes[sizes >= lowest] - lowest, -1.0))
+
+
 def test_many_negative_numbers_do_not_hide_the_other_values():
     """More negative numbers than extreme values are kept, and more cells than the sample has."""
     cells = np.random.default_rng(0).normal(50, 3, 30_000).round(3)

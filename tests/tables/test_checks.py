@@ -210,6 +210,30 @@ def test_subtotals_inside_a_sheet_are_named_and_stay(labels, tmp_path):
     assert sorted(totals.values) == sorted(labels)
 
 
+def test_subtotals_may_name_a_value_of_another_column():
+    customers = ["Acme GmbH"] * 30 + [None] + ["Bolt Ltd"] * 30 + [None, "Total Ltd"]
+    labels = [f"R-{k:04d}" for k in range(63)]
+    labels[30], labels[61] = "Subtotal Acme GmbH", "Bolt Ltd total"
+    net = np.random.default_rng(0).normal(100, 9, 63).round(2)
+    frame = pl.DataFrame({"invoice": labels, "customer": customers, "net": net})
+    totals = [check for check in checks_of(frame) if check.kind == "total_row"]
+    assert [check.values for check in totals] == [("Subtotal Acme GmbH", "Bolt Ltd total")]
+    named = frame.with_columns(customer=pl.Series(customers).replace("Acme GmbH", "Acme AG"))
+    totals = [check for check in checks_of(named) if check.kind == "total_row"]
+    assert [check.values for check in totals] == [("Bolt Ltd total",)]
+
+
+def test_averages_and_counts_below_a_table_are_named_and_no_copies():
+    rng = np.random.default_rng(0)
+    columns = {name: [*rng.normal(size=60), None, None] for name in "abcd"}
+    person = [*(str(k) for k in range(1, 61)), "Average", "n = 60"]
+    found = checks_of(pl.DataFrame({"person": person} | columns))
+    assert rows_by_place(found) == {
+        ("total_row", "person"): [60, 61],
+        ("text_in_numbers", "person"): [60, 61],
+    }
+
+
 @pytest.mark.parametrize("place", [4, 40])
 @pytest.mark.parametrize("amount", [5.0, 9000.0])
 def test_a_name_in_the_midst_of_names_is_a_total_only_if_its_numbers_are_high(place, amount):

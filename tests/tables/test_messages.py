@@ -357,6 +357,12 @@ def test_what_is_usual_in_a_group_is_told_if_it_differs_from_the_value():
     assert messages.reason_details(day) == ""
 
 
+def test_equal_bounds_of_what_is_usual_are_one_value():
+    reason = Reason("x", 9.0, 1.0, 1.0, "number", usual=(4.0, 4.0))
+    assert messages.reason_usual(reason) == "similar rows have 4"
+    assert messages.reason_usual(replace(reason, usual=(4.0, 5.0))) == "similar rows have 4 to 5"
+
+
 def test_short_reasons_name_the_group_once():
     group = (("shop", "Lyon"),)
     sales = Reason("sales", 3.0, 1.0, 1.0, "number", usual=(12.0, 40.0), group=group)

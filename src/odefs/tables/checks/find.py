@@ -1,9 +1,10 @@
 """All checks of a table, most certain first."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from hashlib import blake2b
 
 from odefs._progress import report_progress, stage
@@ -222,7 +223,7 @@ def _is_copied_id(check: ValueCheck, copies: ValueCheck) -> bool:
 
 
 def _suspects(
-    tallies: Iterable[ColumnTally],
+    tallies: Collection[ColumnTally],
     encoder: ColumnEncoder,
     counters: Collection[str],
     id: str | None,
@@ -236,6 +237,7 @@ def _suspects(
     categories = as_text.union(spec.name for spec in encoder.specs_ if spec.kind == "category")
     styles = {spec.name: format_named(spec.style) for spec in encoder.specs_ if spec.style}
     suspects, numbers = [], []
+    repeated = _repeated_texts(tallies)
     for tally in tallies:
         if tally.name == id or (tally.name not in as_text and numbers_rows(tally.name)):
             suspects += repeated_ids(tally, is_declared=tally.name == id)
@@ -243,20 +245,24 @@ def _suspects(
             continue
         is_category = tally.name in categories
         text = TextFacts.of(tally, styles.get(tally.name), encoder.na, is_category)
-        found, facts = _column_suspects(tally, text, as_text, today)
+        found, facts = _column_suspects(tally, text, as_text, today, repeated)
         suspects += found
         numbers += [] if facts is None else [facts]
     return suspects, numbers
 
 
 def _column_suspects(
-    tally: ColumnTally, text: TextFacts | None, as_text: Collection[str], today: float
+    tally: ColumnTally,
+    text: TextFacts | None,
+    as_text: Collection[str],
+    today: float,
+    repeated: Callable[[str], bool],
 ) -> tuple[list[Suspect], NumberFacts | None]:
     """Return the suspects of a column, and its numbers where it has any."""
     found: list[Suspect] = []
     facts = NumberFacts.of_numbers(tally)
     if text is not None:
-        found += text_suspects(text)
+        found += text_suspects(text, repeated)
         facts = NumberFacts.of_text(text, tally)
     if tally.name in as_text:
         return found, None
@@ -269,6 +275,21 @@ def _column_suspects(
     if facts.whole and IDENTIFIER_NAME.search(facts.name):
         return found, None
     return [*found, *number_suspects(facts)], facts
+
+
+def _repeated_texts(tallies: Iterable[ColumnTally]) -> Callable[[str], bool]:
+    """Return whether a text in small letters is a repeated value of one of the columns."""
+
+    @cache
+    def texts() -> set[str]:
+        return {
+            text.strip().casefold()
+            for tally in tallies
+            for text, count in (tally.levels or {}).items()
+            if count > 1
+        }
+
+    return lambda text: text in texts()
 
 
 def _latest_day() -> float:

@@ -209,6 +209,7 @@ def gather(
         if hashes is not None:
             whole_rows = Columns(tuple(batch[name] for name in hashed), batch.n_rows)
             hashes[start:stop] = row_hashes(whole_rows)
+            _tell_apart(hashes[start:stop], whole_rows, start)
             sample.append(whole_rows.take(sampled))
         report_progress(stop, n_rows)
     _name_repeated_ids(table, tallies, na, dates)
@@ -261,6 +262,12 @@ MAX_HASHED_ROWS = 2**24
 """Taller tables are not searched for copies: the hashes would take more than 128 MiB."""
 MISSING = np.uint64(0x9E3779B97F4A7C15)
 _FACTORS = np.array([0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64)
+
+
+def _tell_apart(hashes: np.ndarray, table: Columns, start: int) -> None:
+    """Give rows without a value different hashes: they are blank, not copies."""
+    blank = np.flatnonzero(np.all([column.missing for column in table], axis=0))
+    hashes[blank] = _mixed((blank + start).astype(np.uint64) * _FACTORS[0])
 
 
 def row_hashes(table: Columns) -> np.ndarray:

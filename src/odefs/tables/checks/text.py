@@ -1,7 +1,7 @@
 """Checks of text: numbers among words, words among numbers, labels of totals, rare spellings."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -28,13 +28,22 @@ TOTAL_SHARE = 0.35
 """Totals of a few groups may be a third of the rows."""
 POSSIBLE_NAME = 0.5
 """Certainty of totals in a column of names, of which "Total" may be one."""
-SUMMARIES = re.compile(r"(?:sum|somme|suma|insgesamt):?|overall|all|average|mean", re.IGNORECASE)
+SUMMARIES = re.compile(
+    r"(?:sum|somme|suma|insgesamt):?|overall|all|average|mean|n ?= ?\d[\d.,]*", re.IGNORECASE
+)
 """Also labels of totals, but ordinary words where they occur more than once."""
 
 
-def text_suspects(facts: TextFacts) -> list[Suspect]:
-    """Return the suspects of a column of text."""
-    found = (_unreadable(facts), _numbers(facts), _totals(facts))
+def _never(text: str) -> bool:
+    return False
+
+
+def text_suspects(facts: TextFacts, repeated: Callable[[str], bool] = _never) -> list[Suspect]:
+    """Return the suspects of a column of text.
+
+    ``repeated`` tells whether a text is a repeated value of some column, in small letters.
+    """
+    found = (_unreadable(facts), _numbers(facts), _totals(facts, repeated))
     return [*(one for one in found if one is not None), *_spelling_suspects(facts)]
 
 
@@ -68,14 +77,16 @@ def _numbers(facts: TextFacts) -> Suspect | None:
     return facts.suspect("number_in_text", 0.7, numbers)
 
 
-def _totals(facts: TextFacts) -> Suspect | None:
+def _totals(facts: TextFacts, repeated: Callable[[str], bool]) -> Suspect | None:
     """Rows labelled as totals among the data."""
     counts = dict(zip(facts.levels, facts.counts.tolist(), strict=True))
     labels = _total_labels(counts, facts.n >= LEAST_CELLS)
+    of_others = [level for level in counts if level not in labels and _names_any(level, repeated)]
+    labels += of_others
     count = sum(counts[label] for label in labels)
     if not labels or count > TOTAL_SHARE * facts.n or len(facts.levels) < 3:
         return None
-    is_name = len(facts.levels) > 0.9 * facts.n
+    is_name = len(facts.levels) > 0.9 * facts.n and not of_others
     return facts.suspect("total_row", POSSIBLE_NAME if is_name else 0.95, labels)
 
 
@@ -92,6 +103,12 @@ def _total_labels(counts: dict[str, int], is_long: bool) -> list[str]:
 def _is_total(label: str, is_single: bool) -> bool:
     """Whether a cell is the label of a total; some words are only if a single cell has them."""
     return bool(TOTALS.fullmatch(label) or (is_single and SUMMARIES.fullmatch(label)))
+
+
+def _names_any(label: str, repeated: Callable[[str], bool]) -> bool:
+    """Whether a label names the total of a group that is a value of another column."""
+    found = GROUP_TOTALS.fullmatch(label.strip())
+    return found is not None and repeated((found["after"] or found["before"]).strip().casefold())
 
 
 def _is_group_total(label: str, count: int, groups: Mapping[str, int]) -> bool:

@@ -217,7 +217,7 @@ def reason_usual(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
             value(bound, reason.kind, context=reason.usual, unit=reason.unit)
             for bound in (first, second)
         )
-        return f"similar {rows} have {low} to {high}"
+        return f"similar {rows} have {low if low == high else f'{low} to {high}'}"
     return f"{percent(second)} of similar {rows} have {value(first, reason.kind)}"
 
 
@@ -421,5 +421,5 @@ def _trait_details(one: TraitRecord) -> str:
         if unnamed
         else []
     )
-    parts += [f"in comparable rows {value(usual[0], of)}"] if usual else []
+    parts += [f"comparable rows usually have {value(usual[0], of)}"] if usual else []
     return "; ".join(parts)
