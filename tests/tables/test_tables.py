@@ -199,7 +199,7 @@ def test_the_user_has_the_last_word():
         TableError, match="there is no column 'nowhere'; the columns are id, code, zip, x"
     ):
         TableEncoder(drop=["nowhere"]).fit(frame)
-    with pytest.raises(TableError, match="there is no column 3; "):
+    with pytest.raises(TableError, match="there is no column '3'; "):
         TableEncoder(drop=[3]).fit(frame)
 
 
@@ -258,6 +258,7 @@ def test_state_is_plain_and_gives_the_encoder_back(frame):
         "category": [],
         "drop": [],
         "keep": [],
+        "keep_missing": False,
     }
 
 
