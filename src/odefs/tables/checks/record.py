@@ -52,14 +52,10 @@ class ValueCheck:
     values: tuple[Cell, ...] = ()
     """Cells of these rows; times are seconds since 1970, ids beyond 2**53 text. Empty for copies of
     rows."""
-    n_distinct: int = 0
-    """Number of distinct values of all cells, estimated beyond 65,535 numbers."""
     usual: tuple[Cell, ...] = ()
     """What to compare with: lowest and highest other value, or the frequent spelling."""
     apart: tuple[Cell, ...] = ()
     """Distinct values of the first cells outside ``usual`` that other checks name."""
-    apart_distinct: int = 0
-    """Number of distinct values of all these cells."""
     apart_count: int = 0
     """Number of these cells."""
     usual_count: int = 0
@@ -81,6 +77,10 @@ class ValueCheck:
     """The number of a code, which cells of text may write in several ways."""
     first_row: Literal[0, 1] = 0
     """Number of the first row: 0 in Python, 1 in files and on the command line."""
+    n_distinct: int = 0
+    """Number of distinct values of all cells, estimated beyond 65,535 numbers."""
+    apart_distinct: int = 0
+    """Number of distinct values of the cells that ``apart_count`` counts."""
 
     def __str__(self) -> str:
         from odefs.tables.messages import check_message
