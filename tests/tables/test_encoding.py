@@ -210,16 +210,6 @@ def test_dates_in_several_formats_are_named_as_such(formats, kind):
     )
 
 
-def test_a_column_of_numbers_and_text_that_is_left_out_is_not_called_text():
-    mixed = [f"S{k}" if k % 2 else str(8_000_000 + 7 * k) for k in range(100)]
-    x = np.random.default_rng(0).normal(size=100)
-    for repeats, kinds in ((1, []), (20, ["mixed_cells"])):
-        cells = (mixed[: 100 // repeats] * repeats)[:100]
-        encoder = TableEncoder().fit(pl.DataFrame({"license": cells, "x": x}))
-        assert [note.kind for note in encoder.notes_] == kinds
-        assert ("license" in encoder.left_out_) == (repeats == 1)
-
-
 def in_nwtco(n_rows=4028, n_gaps=54):
     """Numbers of samples of which some are not in the table."""
     numbers = np.arange(1, n_rows + n_gaps + 1)

@@ -87,6 +87,10 @@ SENTENCES = {
     "text_format": "a: text read as numbers (currencies, thousands separators)",
     "unreadable_cells": "a: 2 cells are not in the format of the column (ISO dates) and count as "
     "missing (first: 'x' in row 7)",
+    "mixed_cells": (
+        "a: 50% of the cells are numbers, the others text (first change in row 51); number=['a'] "
+        "treats the text as missing"
+    ),
     "few_numbers": (
         "a: only 2 of 90 cells can be read as numbers, the others count as missing "
         "(first: 'x' in row 1)"

@@ -99,8 +99,6 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     left_out = _useless(column, forced, column.name in overrides.keep)
     if left_out == Exclusion("empty") and not text.missing.all():
         left_out = Exclusion("no_numbers")
-    if left_out:  # They are not used as text.
-        notes = [note for note in notes if note.kind != "mixed_cells"]
     if not left_out and column.kind == "number":
         notes += [*_sentinels(column), *_infinite(column)]
         if not forced and column.whole and IDENTIFIER_NAME.search(column.name):

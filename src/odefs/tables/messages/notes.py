@@ -101,7 +101,7 @@ def _few_numbers(note: Note) -> str:
 def _mixed_cells(note: Note) -> str:
     return (
         f"{note.column}: {percent(note.share or 0.0)} of the cells are numbers, the others text "
-        f"(first change in row {note.row}); used as text, "
+        f"(first change in row {note.row}); "
         f"{list_option('number', note.column or '', quoted_name(note.column or ''))} treats the "
         "text as missing"
     )
