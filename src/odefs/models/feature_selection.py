@@ -187,7 +187,7 @@ class NestedSelection:
             parameters |= {f"selection__{name}": value for name, value in defaults.items()}
         return parameters
 
-    def _get_params_html(self, deep: bool = True, *more: Any, **options: Any) -> Any:
+    def _get_params_html(self, deep: bool = True, *more: object, **options: object) -> object:
         """Parameters in scikit-learn's diagram, which takes those below a default for changed."""
         deep = deep and self.selection is not None
         return super()._get_params_html(deep, *more, **options)  # type: ignore[misc]

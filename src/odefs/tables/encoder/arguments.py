@@ -28,7 +28,7 @@ def require_lists(arguments: Mapping[str, object]) -> None:
             raise TableError(f"{name}={given!r} must be a list, such as {name}={example}.")
 
 
-def _several(name: str, given: object, allowed: str) -> tuple[Any, ...]:
+def _several(name: str, given: object, allowed: str) -> tuple[object, ...]:
     if given is None:
         return ()
     if isinstance(given, str) or (

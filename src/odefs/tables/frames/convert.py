@@ -127,7 +127,7 @@ def column_cells(frame: Any, name: str) -> list[Any]:
     return _python_cells(series) if arrow is None else cells_of(arrow)
 
 
-def _python_cells(series: Series) -> list[Any]:
+def _python_cells(series: Series) -> list[object]:
     """Return the cells as Python objects; times outside Python's range as text."""
     try:
         return list(series.to_list())
@@ -135,7 +135,7 @@ def _python_cells(series: Series) -> list[Any]:
         return [_python_cell(series[row : row + 1]) for row in range(len(series))]
 
 
-def _python_cell(series: Series) -> Any:
+def _python_cell(series: Series) -> object:
     try:
         return series.item()
     except (ValueError, OverflowError):
@@ -143,7 +143,7 @@ def _python_cell(series: Series) -> Any:
         return str(series.cast(nw.String).item()).removeprefix("+")
 
 
-def _numbers_of(column: Column) -> list[Any]:
+def _numbers_of(column: Column) -> list[object]:
     """Return the numbers of a column of an array; integers if all are, with all their digits."""
     exact = column if column.exact is None else column.exact
     cells = [exact.at(row) for row in range(len(column))]

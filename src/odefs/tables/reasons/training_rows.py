@@ -81,7 +81,7 @@ def _summary(spec: ColumnSpec, column: Column, n_numbers: int) -> ColumnValues:
     return ColumnValues(spec.kind, n_rows, np.empty(0), {None: missing, **counts}, uncounted)
 
 
-def _counted_cells(spec: ColumnSpec) -> tuple[Any, ...]:
+def _counted_cells(spec: ColumnSpec) -> tuple[object, ...]:
     """The values whose rows are counted."""
     if spec.kind == "category":
         return spec.levels
