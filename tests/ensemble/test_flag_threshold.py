@@ -321,3 +321,11 @@ def test_a_rare_category_among_independent_numbers_is_no_crowd_of_outliers(rng):
     found = odefs.detect(pl.DataFrame(columns))
     assert found.model.noise_columns_.size == 0
     assert found.n_flagged <= 4
+
+
+def test_a_gap_in_a_small_table_is_chance():
+    for n, n_flagged in ((150, 1), (400, 3)):
+        scores = two_groups(n)
+        scores[: n // 10] *= 3
+        scores = np.append(scores, [40.0, 42.0, 44.0])
+        assert np.count_nonzero(scores > tail_threshold(scores, 1)) == n_flagged

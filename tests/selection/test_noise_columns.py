@@ -112,11 +112,22 @@ def test_a_category_is_no_reason_to_call_numbers_noise(rng, shares, indicators):
     assert found_in(X) == []
 
 
-def test_related_columns_of_two_values_are_a_reason(rng):
+@pytest.mark.parametrize("negated", [False, True])
+def test_related_columns_of_two_values_are_a_reason(rng, negated):
+    """Which of two values is the higher one is a matter of coding."""
     pair = (rng.random(2000) < 0.3).astype(float)
     other = np.where(rng.random(2000) < 0.8, pair, 1 - pair)
+    other = 1 - other if negated else other
     found = found_in(np.column_stack([rng.normal(size=(2000, 8)), pair, other]))
     assert found == list(range(8))
+
+
+def test_a_third_value_outside_the_sample_is_seen(rng):
+    flag = (rng.random(20_000) < 0.5).astype(float)
+    flag[7] = 1e4
+    X = np.column_stack([rng.normal(size=(20_000, 8)), flag])
+    for seed in range(3):
+        assert ODEFS(random_state=seed).fit(X).noise_columns_.size >= 6
 
 
 def test_few_rows_say_nothing(rng):

@@ -228,6 +228,7 @@ SERIAL = {
     "minutes of two days": (np.tile(MINUTES, 2), False),
     "minutes that repeat": (np.repeat(MINUTES, 3), False),
     "one year a row": (np.arange(1960, 2021), False),
+    "years of sunspots": (np.arange(1700, 2009), False),
     "many gaps": (np.sort(np.random.default_rng(0).choice(400, 200, replace=False)), False),
     "in another order": (np.random.default_rng(0).permutation(200) + 500, False),
     "not whole": (np.arange(200) + 500.5, False),

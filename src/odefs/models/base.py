@@ -228,7 +228,7 @@ class OutlierModel(Parameters):
         return checked(self, self._constraints)
 
     def _n_informative(self) -> int | None:
-        """Number of columns that are not noise; None if no column is."""
+        """Number of columns that vary and are not noise; None if no column is noise."""
         return None
 
     def _why_not_saved(self) -> str | None:

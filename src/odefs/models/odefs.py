@@ -229,7 +229,10 @@ class ODEFSMethod(OutlierModel):
             return replace(fitted, model=model, judged=engine.judged(model))
 
     def _n_informative(self) -> int | None:
-        return self.n_features_in_ - self.noise_columns_.size if self.noise_columns_.size else None
+        if not self.noise_columns_.size:
+            return None
+        n_constant = int(np.count_nonzero(self.fit_info_["constant_columns"]))
+        return self.n_features_in_ - self.noise_columns_.size - n_constant
 
     def _set_learned(self, plan: Plan, fitted: FitResult) -> None:
         components = fitted.learned

@@ -12,8 +12,9 @@ show. Such columns are recognised on a sample of the rows:
 All other columns are noise, if there are enough rows to decide. In a table of noise alone, one or
 two columns of a hundred look like more by chance, and the others must not be down-weighted for
 these: at least one column must be related or tailed beyond what is chance for all columns together.
-A category does not count here: a rare value of two is a heavy tail, and the indicators of one
-category exclude each other, by construction.
+A category does not count here: a rare value of two is a heavy tail by construction, and so are
+relations of columns of two values that never have one of their four combinations, such as the
+indicators of one category.
 
 Noise columns are down-weighted to a tenth: for the training rows they could be dropped, but a new
 row may have an unseen value there.
@@ -141,11 +142,15 @@ def noise_columns(
     # 24 / n is the variance of the kurtosis of n normal values.
     kurtosis = (spread**2 - 2) / np.sqrt(24 / _counts(seen))
     tailed = (kurtosis > SIGMAS) | (farthest > farthest_by_chance(n_rows))
-    two_valued = _two_valued(X)
+    # A third value may be outside the sample: then the farthest of all rows is farther than the
+    # rarer one of two can be. Its share may be smaller by the share of sampled rows, and its
+    # distance larger by the root of that.
+    reach = np.abs(values).max(axis=0) * np.sqrt(max(1.0, n_rows / X.shape[0]))
+    two_valued = _two_valued(X) & (farthest <= 1.01 * reach)
     clear = (kurtosis > CLEAR_SIGMAS) | (farthest > farthest_by_chance(n_rows * X.shape[1]))
     clear &= ~two_valued
     related, clearly_related = _related(
-        (values, squares), (varies, squares_vary), seen, two_valued, rng, run
+        (values, squares), (varies, squares_vary), seen, _ends(X, two_valued), rng, run
     )
     apart = clearly_apart = np.zeros(X.shape[1], dtype=bool)
     if outlying is not None and len(outlying):
@@ -200,6 +205,13 @@ def _two_valued(X: np.ndarray) -> np.ndarray:
         found[few] = ((part == low[few]) | (part == high[few]) | np.isnan(part)).all(axis=0)
         few = found.copy()
     return found
+
+
+def _ends(X: np.ndarray, two_valued: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where columns of two values have their lowest and their highest one."""
+    ends = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    low, high = ((two_valued & (end == X)).astype(np.float32) for end in ends)
+    return low, high
 
 
 def _counts(seen: np.ndarray) -> np.ndarray:
@@ -285,16 +297,17 @@ def _related(
     views: tuple[np.ndarray, np.ndarray],
     vary: tuple[np.ndarray, np.ndarray],
     seen: np.ndarray,
-    two_valued: np.ndarray,
+    ends: tuple[np.ndarray, np.ndarray],
     rng: np.random.Generator,
     run: Run,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which columns relate to others, in any of the four pairs of values and squares.
 
-    Beyond what is chance for one column, and for all of them together; for the latter, that two
-    ``two_valued`` columns exclude each other does not count.
+    Beyond what is chance for one column, and for all of them together. For the latter, relations by
+    construction do not count: ``ends`` are where columns of two values have each of them.
     """
     n_rows, n_columns = views[0].shape
+    two_valued = np.asarray(ends[0].any(axis=0))
     # All pairs of d columns cost d^2 products, hence the sample of partners.
     partners = np.arange(n_columns)
     if n_columns > MAX_PARTNERS:
@@ -324,10 +337,10 @@ def _related(
             out[:, other, 0] = _sum_and_largest(found)
             out[:, other, 1] = out[:, other, 0]
             if constructed.any():
-                # Squares of two values tell no more than the values, but in which direction two
-                # columns are related.
-                at_least = 0 if own == other == 0 else np.inf
-                found[constructed & (found < at_least)] = 0
+                # Squares of two values tell no more than the values.
+                is_values = own == other == 0
+                lacking = _lack_a_combination(ends, block, partners) if is_values else True
+                found[constructed & lacking] = 0
                 out[:, other, 1] = _sum_and_largest(found)
         return out
 
@@ -351,6 +364,14 @@ def _related(
             related |= (sigmas[0] > SIGMAS) | (highest[0] > by_chance)
             clearly |= (sigmas[1] > CLEAR_SIGMAS) | (highest[1] > CLEAR_FACTOR * by_chance_of_all)
     return related, clearly
+
+
+def _lack_a_combination(
+    ends: tuple[np.ndarray, np.ndarray], block: slice, partners: np.ndarray
+) -> np.ndarray:
+    """Which pairs of columns of two values never have one of their four combinations."""
+    counts = [own[:, block].T @ other[:, partners] for own in ends for other in ends]
+    return np.asarray(np.any([count == 0 for count in counts], axis=0))
 
 
 def _sum_and_largest(correlations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -49,7 +49,7 @@ class ColumnExtremes:
     serial: SerialTally = field(default_factory=SerialTally)
     """Of columns of whole numbers."""
 
-    def add(self, column: Column, start: int) -> None:
+    def add(self, column: Column, start: int, na: Collection[str] = ()) -> None:
         """Update from a batch that starts at row ``start``."""
         self.missing += int(column.missing.sum())
         known = np.flatnonzero(~column.missing)
@@ -62,7 +62,7 @@ class ColumnExtremes:
             elif column.kind == "number":
                 self._add_numbers(column, known)
         if column.kind == "number":
-            self.serial.add(column.values)
+            self.serial.add(without_words(column, na).values)
 
     def _add_numbers(self, column: Column, known: np.ndarray) -> None:
         # Nearly all ids of a sample differ even if most of them repeat in the table: a customer_id
@@ -111,7 +111,7 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
         rows = table.column_rows(np.arange(n_rows), read)
         encoder.learn_groups(rows, encoder.learn_columns(rows, names))
         return
-    extremes = find_extremes(table, read)
+    extremes = find_extremes(table, read, encoder.na)
     numbers = _sampled_rows(extremes.values(), n_rows, seed)
     sample = table.column_rows(numbers, read)
     encoder.learn_columns(sample, names)
@@ -130,12 +130,17 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
         encoder.notes_ = [*notes, *(note.of_sample(numbers) for note in encoder.notes_)]
 
 
-def find_extremes(table: Table, names: Sequence[str]) -> dict[str, ColumnExtremes]:
-    """Find missing cells and extreme values of some columns in one pass over all rows."""
+def find_extremes(
+    table: Table, names: Sequence[str], na: Collection[str] = ()
+) -> dict[str, ColumnExtremes]:
+    """Find missing cells and extreme values of some columns in one pass over all rows.
+
+    Numbers in ``na`` are no serial numbers.
+    """
     found = {name: ColumnExtremes() for name in names}
     for start, batch in table.column_batches(names):
         for name in names:
-            found[name].add(batch[name], start)
+            found[name].add(batch[name], start, na)
     return found
 
 

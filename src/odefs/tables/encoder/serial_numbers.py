@@ -15,7 +15,7 @@ HIGHEST_SHARE = 0.98
 """Least share of numbers that are higher than all before them."""
 COVERED_SHARE = 0.95
 """Least share of their range that the numbers cover."""
-FIRST_YEAR, LAST_YEAR = 1800, 2100
+FIRST_YEAR, LAST_YEAR = 1500, 2100
 """Numbers in this range may be years."""
 MISSING_CELLS, MISSING_SHARE = 2, 0.02
 """Most missing cells: so many, or this share of the rows."""
