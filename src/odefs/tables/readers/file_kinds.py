@@ -33,7 +33,7 @@ OTHER = (*DOCUMENTS, *ARCHIVES, ".png", ".jpg", ".jpeg", ".gif", ".svg")
 
 HEAD_BYTES = 4096
 WEB_PAGE = re.compile(rb"\s*(<\?xml[^>]*>\s*)?<(!doctype html|html|table)\b", re.IGNORECASE)
-ARFF = re.compile(rb"(\s*%[^\n]*\n)*\s*@relation\s", re.IGNORECASE)
+ARFF = re.compile(rb"(?:\xef\xbb\xbf)?(\s*%[^\n]*\n)*\s*@relation\s", re.IGNORECASE)
 RECORDS = re.compile(rb'\s*(\[\s*\{\s*"|\{\s*"[^"]*"\s*:)')
 TAR = b"ustar"
 TAR_PLACE = slice(257, 262)
