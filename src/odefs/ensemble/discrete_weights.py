@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odefs.ensemble.model import Component
+from odefs.selection.noise import two_valued_columns
 
 
 class DiscreteWeights(NamedTuple):
@@ -28,13 +29,7 @@ def discrete_weights(components: Sequence[Component], X: np.ndarray) -> Discrete
         weights = np.ones(component.columns.size) if component.w is None else component.w
         shares[component.columns] += weights / weights.sum() / len(components)
     used = np.flatnonzero(shares)
-    two_valued = used[_is_two_valued(X[:, used])]
+    two_valued = used[two_valued_columns(X[:, used])]
     return DiscreteWeights(
         float(shares[two_valued].sum()), float(shares[two_valued].max(initial=0.0))
     )
-
-
-def _is_two_valued(X: np.ndarray) -> np.ndarray:
-    """Whether every observed cell of a column is its lowest or its highest one."""
-    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-    return np.asarray(((low == X) | (high == X) | np.isnan(X)).all(axis=0))

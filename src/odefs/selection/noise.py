@@ -146,7 +146,7 @@ def noise_columns(
     # rarer one of two can be. Its share may be smaller by the share of sampled rows, and its
     # distance larger by the root of that.
     reach = np.abs(values).max(axis=0) * np.sqrt(max(1.0, n_rows / X.shape[0]))
-    two_valued = _two_valued(X) & (farthest <= 1.01 * reach)
+    two_valued = two_valued_columns(X) & (farthest <= 1.01 * reach)
     clear = (kurtosis > CLEAR_SIGMAS) | (farthest > farthest_by_chance(n_rows * X.shape[1]))
     clear &= ~two_valued
     related, clearly_related = _related(
@@ -194,7 +194,7 @@ def _standardised(X: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return values, varies, std
 
 
-def _two_valued(X: np.ndarray) -> np.ndarray:
+def two_valued_columns(X: np.ndarray) -> np.ndarray:
     """Which columns have no values but their lowest and their highest."""
     low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     # Most columns of numbers are ruled out by their first rows.
