@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 import polars as pl
 import pytest
 
-from odefs.tables.notes import Note
 from odefs.tables.readers.open import Reading, open_table
 from odefs.tables.readers.options import ReadOptions
+from odefs.tables.records.notes import Note
 
 MODES = ("in memory", "in parts")
 in_both_modes = pytest.mark.parametrize("mode", MODES)

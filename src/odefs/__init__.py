@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from odefs.inspection.resemblances import Resemblance as Resemblance
     from odefs.report.report import Report as Report
     from odefs.review import Review as Review
-    from odefs.tables.checks.record import ValueCheck as ValueCheck
     from odefs.tables.encoder.transformer import TableEncoder as TableEncoder
     from odefs.tables.model_files.pipelines import load as load
     from odefs.tables.model_files.pipelines import save as save
     from odefs.tables.pipelines.explain import explain as explain
+    from odefs.tables.records.checks import ValueCheck as ValueCheck
     from odefs.tables.scoring.batches import score_batches as score_batches
     from odefs.versions import show_versions as show_versions
 
@@ -53,7 +53,7 @@ _HOMES = {
     "RowBlocks": "odefs.engines.row_blocks",
     "TableEncoder": "odefs.tables.encoder.transformer",
     "TopExplanation": "odefs.inspection.explanation",
-    "ValueCheck": "odefs.tables.checks.record",
+    "ValueCheck": "odefs.tables.records.checks",
     "calibrate": "odefs.inspection.conformal",
     "detect": "odefs.detection",
     "explain": "odefs.tables.pipelines.explain",

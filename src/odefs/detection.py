@@ -27,9 +27,9 @@ from odefs.tables.detect import detect_table
 from odefs.tables.encoder.arguments import column_names, missing_words
 from odefs.tables.encoder.groups import group_columns
 from odefs.tables.encoder.transformer import TableEncoder
+from odefs.tables.error_messages import names_arguments
 from odefs.tables.flagging import require_one_rule
 from odefs.tables.model_files.tables import save_detection
-from odefs.tables.readers.error_messages import names_arguments
 from odefs.tables.results.detection import TableDetection
 from odefs.tables.results.displayed_rows import (
     name_rows,

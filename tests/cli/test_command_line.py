@@ -27,7 +27,7 @@ from odefs.cli.outputs import default_page, is_own_page
 from odefs.cli.run import named_errors
 from odefs.datasets.transactions import transactions_path, truth_path
 from odefs.exceptions import TableError
-from odefs.tables.notes import Note
+from odefs.tables.records.notes import Note
 
 TABLE = transactions_path()
 

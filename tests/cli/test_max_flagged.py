@@ -14,7 +14,7 @@ from odefs.datasets.transactions import transactions_path
 from odefs.exceptions import ModelFileError
 from odefs.tables.model_files import tables as model_files
 from odefs.tables.model_files.tables import load_table_model, save_table_model
-from odefs.tables.notes import Provenance
+from odefs.tables.records.notes import Provenance
 
 TABLE = transactions_path()
 FAST = ("--id", "transaction", "--no-report", "--quiet", "--set", "n_estimators=3")

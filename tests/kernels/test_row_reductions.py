@@ -14,7 +14,7 @@ from odefs.system.tempfiles import FileArray
 from odefs.tables import known_cases as labels
 from odefs.tables.flagging import flag_rows
 from odefs.tables.known_cases import known_cases, known_rows
-from odefs.tables.notes import FlagConvention
+from odefs.tables.records.notes import FlagConvention
 from odefs.tables.table import ParquetTable
 
 KINDS = ("different", "tied", "equal", "one frequent")

@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 import odefs as library
 from command import odefs, read
 from odefs.datasets.transactions import transactions_path
-from odefs.tables.drift import ColumnDrift
 from odefs.tables.messages import drift
+from odefs.tables.records.drift import ColumnDrift
 
 TABLE = transactions_path()
 

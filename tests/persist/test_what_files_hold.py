@@ -9,7 +9,7 @@ import odefs
 from command import odefs as run
 from locations import ROOT
 from odefs.persist.reading import read_file
-from odefs.tables.notes import Note
+from odefs.tables.records.notes import Note
 
 N = 300
 

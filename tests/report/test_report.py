@@ -23,7 +23,7 @@ from odefs.report.markdown import safe
 from odefs.report.page_data import page_data
 from odefs.report.svg import ACCENT, static_scores
 from odefs.tables import messages
-from odefs.tables.notes import Provenance
+from odefs.tables.records.notes import Provenance
 from pages import EVIL, Texts, mixed_frame
 
 

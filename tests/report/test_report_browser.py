@@ -17,7 +17,7 @@ from odefs.datasets.transactions import transactions_path
 from odefs.detection import detect
 from odefs.report import build_report
 from odefs.tables import messages
-from odefs.tables.notes import Provenance
+from odefs.tables.records.notes import Provenance
 from pages import EVIL
 
 pytestmark = [pytest.mark.slow, needs_browser]

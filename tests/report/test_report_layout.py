@@ -17,7 +17,7 @@ from odefs import ODEFS
 from odefs.detection import detect
 from odefs.report import build_report
 from odefs.tables import messages
-from odefs.tables.notes import Provenance
+from odefs.tables.records.notes import Provenance
 
 pytestmark = [pytest.mark.slow, needs_browser]
 

@@ -18,8 +18,8 @@ from odefs.detection import detect
 from odefs.report import build_report
 from odefs.tables import messages
 from odefs.tables.answers.file import AnswerFile, answered
+from odefs.tables.formulas import defused_name
 from odefs.tables.table import table_of
-from odefs.tables.writers.formulas import defused_name
 from pages import EVIL, mixed_frame
 
 pytestmark = [pytest.mark.slow, needs_browser]

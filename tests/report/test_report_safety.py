@@ -17,7 +17,7 @@ from odefs.detection import detect
 from odefs.report import build_report
 from odefs.report.markdown import safe
 from odefs.report.page import safe_json
-from odefs.tables.notes import Exclusion, Note, Provenance
+from odefs.tables.records.notes import Exclusion, Note, Provenance
 from pages import EVIL, Texts, mixed_frame
 
 

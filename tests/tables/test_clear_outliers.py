@@ -12,9 +12,9 @@ from command import odefs as run
 from odefs.report import build_report
 from odefs.report.light_table import render_light
 from odefs.tables import messages
-from odefs.tables.checks.record import ValueCheck
 from odefs.tables.flagging import flag_rows, with_extreme_values
-from odefs.tables.notes import FlagConvention
+from odefs.tables.records.checks import ValueCheck
+from odefs.tables.records.notes import FlagConvention
 
 
 def frame(far, n=300):

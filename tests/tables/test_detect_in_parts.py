@@ -19,8 +19,8 @@ from odefs.system.memory import BASELINE
 from odefs.tables import table as tables
 from odefs.tables.detect import detect_table
 from odefs.tables.encoder import learning
-from odefs.tables.notes import Exclusion
 from odefs.tables.readers.memory_estimate import bytes_in_memory, fits
+from odefs.tables.records.notes import Exclusion
 from odefs.tables.results.hold_rows import draw_flagged, top_rows
 from odefs.tables.table import ParquetTable
 

@@ -9,11 +9,12 @@ import pytest
 import odefs
 from odefs.tables import drift, messages
 from odefs.tables.detect import score_table
-from odefs.tables.drift import ColumnDrift, DriftCounts, flags_many_more
+from odefs.tables.drift import DriftCounts, flags_many_more
 from odefs.tables.encoder.distribution import counts_below, cut_points
 from odefs.tables.encoder.statistics import learn_spec
 from odefs.tables.frames.columns import DURATION
 from odefs.tables.frames.convert import columns_of
+from odefs.tables.records.drift import ColumnDrift
 from odefs.tables.results.displayed_rows import shown_drift
 from odefs.tables.table import table_of
 

@@ -15,7 +15,7 @@ from odefs.exceptions import TableError
 from odefs.tables.encoder import encode
 from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.frames import convert as frames
-from odefs.tables.notes import Exclusion, Note
+from odefs.tables.records.notes import Exclusion, Note
 
 
 def mixed(n_rows, seed=0):

@@ -14,7 +14,7 @@ import odefs
 from command import messages
 from command import odefs as run
 from odefs.exceptions import TableError
-from odefs.tables.notes import Note
+from odefs.tables.records.notes import Note
 from odefs.tables.table import table_of
 from odefs.tables.writers.columns import result_batches
 from odefs.tables.writers.excel import MAX_COLUMNS, MAX_ROWS, require_room, unique_excel_names

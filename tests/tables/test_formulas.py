@@ -12,13 +12,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from command import odefs as run
-from odefs.tables.notes import Note
+from odefs.tables.formulas import OWN_NAMES, defused_name, is_own, restored_name
 from odefs.tables.readers.text.cells import NULLS
 from odefs.tables.readers.text.dialect import Dialect
 from odefs.tables.readers.text.header import read_header
+from odefs.tables.records.notes import Note
 from odefs.tables.writers.columns import LEAST_RESULTS, RESULT_NAMES
 from odefs.tables.writers.files import write_table
-from odefs.tables.writers.formulas import OWN_NAMES, defused_name, is_own, restored_name
 from opening import MODES, in_both_modes, read, read_in_memory, read_in_parts
 
 STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")

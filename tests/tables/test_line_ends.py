@@ -4,7 +4,7 @@ import pytest
 
 from odefs.exceptions import TableError
 from odefs.tables.readers.text.broken_lines import broken_line
-from odefs.tables.readers.text.dialect import Dialect, detect_separator
+from odefs.tables.readers.text.dialect import Dialect, detect_delimiter
 from opening import read_in_memory, read_in_parts
 
 
@@ -77,12 +77,12 @@ def test_carriage_returns_next_to_lines_that_end_in_line_feeds(end, tmp_path):
     ],
 )
 def test_the_delimiter_of_a_file_without_a_header(line, separator):
-    assert detect_separator(f"{line}\n" * 30) == separator
+    assert detect_delimiter(f"{line}\n" * 30) == separator
 
 
 def test_a_header_shows_which_of_two_delimiters_it_is():
-    assert detect_separator("a,b,c\n" + "1,2;3,4\n" * 30) == ","
-    assert detect_separator("a;b\n" + "1,2;3,4\n" * 30) == ";"
+    assert detect_delimiter("a,b,c\n" + "1,2;3,4\n" * 30) == ","
+    assert detect_delimiter("a;b\n" + "1,2;3,4\n" * 30) == ";"
 
 
 def test_european_decimals_without_a_header_are_read_as_rows(tmp_path):

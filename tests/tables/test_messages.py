@@ -17,12 +17,12 @@ from odefs.inspection.explanation import Reason
 from odefs.report import build_report
 from odefs.report.rows import reason_record
 from odefs.tables import messages
-from odefs.tables.checks import ValueCheck
-from odefs.tables.drift import ColumnDrift
 from odefs.tables.flagging import model_convention
 from odefs.tables.messages.notes import CONVENTIONS, EXCLUSIONS, NOTES
 from odefs.tables.messages.values import duration, first_of, quoted_name
-from odefs.tables.notes import (
+from odefs.tables.records.checks import ValueCheck
+from odefs.tables.records.drift import ColumnDrift
+from odefs.tables.records.notes import (
     ConventionKind,
     Exclusion,
     ExclusionKind,

@@ -13,7 +13,7 @@ from browser import check_quiet, forget_logs, needs_browser, start_browser
 from command import ODEFS, messages
 from command import odefs as run
 from odefs.tables.messages import sampled
-from odefs.tables.notes import Note
+from odefs.tables.records.notes import Note
 from odefs.tables.writers.files import write_table
 from pages import Texts
 

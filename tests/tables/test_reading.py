@@ -12,8 +12,8 @@ import pytest
 import odefs
 import odefs.tables.readers.text.read as reading
 from odefs.exceptions import TableError
-from odefs.tables.notes import Note
 from odefs.tables.readers.memory_estimate import parquet_parts
+from odefs.tables.records.notes import Note
 from odefs.tables.writers.files import write_table
 from opening import in_both_modes, read, read_in_memory
 

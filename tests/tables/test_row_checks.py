@@ -20,12 +20,12 @@ from odefs.tables import messages
 from odefs.tables import table as tables
 from odefs.tables.checks import ValueCheck, find_checks
 from odefs.tables.checks.marks import find_marks
-from odefs.tables.checks.record import CheckKind
 from odefs.tables.checks.rows import ROWS_KEPT
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.learning import learn_encoder
 from odefs.tables.frames.columns import Columns
 from odefs.tables.messages.checks import LABELS
+from odefs.tables.records.checks import CheckKind
 from odefs.tables.results.row_checks import RowChecks
 from odefs.tables.table import ParquetTable, table_of
 from odefs.tables.writers.columns import result_batches

@@ -9,8 +9,8 @@ import pytest
 from xlsxwriter import Workbook
 
 from odefs.exceptions import TableError
-from odefs.tables.notes import Note
 from odefs.tables.readers.excel.read import read_sheet
+from odefs.tables.records.notes import Note
 from opening import read_in_memory
 
 N = 30

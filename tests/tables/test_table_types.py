@@ -17,7 +17,7 @@ from command import read
 from odefs import TableEncoder
 from odefs.exceptions import TableError
 from odefs.tables.frames.convert import columns_of
-from odefs.tables.notes import Exclusion
+from odefs.tables.records.notes import Exclusion
 from odefs.tables.table import ParquetTable
 from opening import read_in_memory
 

@@ -23,7 +23,7 @@ from odefs.exceptions import TableError
 from odefs.tables.encoder.encode import RARE
 from odefs.tables.frames.convert import columns_of
 from odefs.tables.model_files.tables import load_table_model
-from odefs.tables.notes import Note
+from odefs.tables.records.notes import Note
 
 N = 60
 NOT_FOR_FRAMES = {

@@ -15,11 +15,11 @@ import pytest
 import odefs
 from command import odefs as run
 from odefs.exceptions import TableError
-from odefs.tables.notes import Note
 from odefs.tables.readers.columnar import to_parquet
 from odefs.tables.readers.layout.column_names import ColumnNames
 from odefs.tables.readers.text import cells as text_cells
 from odefs.tables.readers.text.header import Header
+from odefs.tables.records.notes import Note
 from opening import MODES, in_both_modes, read, read_in_memory, read_in_parts
 
 ROWS = 12_000

@@ -2,7 +2,7 @@
 
 Before any answer, a row's expected value is its standardised log score. An answer is a noisy
 observation: a confirmed row should score as the rows at the top of the ranking do, a rejected one
-as an ordinary row. Rows that resemble an answered row (:mod:`odefs.answers.memory`) follow it.
+as an ordinary row. Rows that resemble an answered row (:mod:`odefs.answers.cells`) follow it.
 """
 
 from dataclasses import dataclass

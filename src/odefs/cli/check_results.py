@@ -10,9 +10,9 @@ from odefs.tables import messages
 from odefs.tables.messages.values import without_controls
 
 if TYPE_CHECKING:
-    from odefs.tables.checks.record import ValueCheck
-    from odefs.tables.drift import ColumnDrift
-    from odefs.tables.notes import Note
+    from odefs.tables.records.checks import ValueCheck
+    from odefs.tables.records.drift import ColumnDrift
+    from odefs.tables.records.notes import Note
     from odefs.tables.table import Table
 
 Samples = Sequence[tuple[Sequence[tuple[str, str]], float]]

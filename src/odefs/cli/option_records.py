@@ -66,7 +66,7 @@ class _Text(click.types.StringParamType):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        from odefs.tables.readers.names import readable
+        from odefs.tables.polars_names import readable
 
         # With an ASCII locale, Python keeps other bytes of an argument as surrogates, and a column
         # name would match none of the table.

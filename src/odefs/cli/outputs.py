@@ -16,7 +16,7 @@ from odefs.cli import options
 from odefs.cli.sheets import safe_name, sheet_title
 
 if TYPE_CHECKING:
-    from odefs.tables.notes import Note
+    from odefs.tables.records.notes import Note
     from odefs.tables.results.detection import TableDetection
     from odefs.tables.table import Table
 

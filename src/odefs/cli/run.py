@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from odefs.models.odefs import ODEFSModel
-    from odefs.tables.notes import Provenance
     from odefs.tables.readers.open import Reading
     from odefs.tables.readers.sources.locate import LocalTable
+    from odefs.tables.records.notes import Provenance
     from odefs.tables.results.detection import TableDetection
     from odefs.tables.table import Table
 
@@ -125,7 +125,7 @@ def named_errors(file: "str | LocalTable", output: str | None = None) -> Iterato
 
 def command_line() -> str:
     """The command line as the user typed it, without the passwords of addresses."""
-    from odefs.tables.readers.names import readable
+    from odefs.tables.polars_names import readable
     from odefs.tables.readers.sources.addresses import without_secrets
 
     return shlex.join(["odefs", *(without_secrets(readable(part)) for part in sys.argv[1:])])

@@ -11,11 +11,11 @@ from odefs.cli.sheets import SheetRun, of_sheet
 
 if TYPE_CHECKING:
     from odefs.inspection.conformal import Reference
-    from odefs.tables.drift import ColumnDrift
     from odefs.tables.model_files.tables import TableModel
     from odefs.tables.readers.open import Reading
     from odefs.tables.readers.options import ReadOptions
     from odefs.tables.readers.sources.locate import LocalTable
+    from odefs.tables.records.drift import ColumnDrift
     from odefs.tables.results.detection import TableDetection
 
 
@@ -99,8 +99,8 @@ def score_file(
     from odefs.cli.run import described, named_errors, shared_command_line
     from odefs.inspection.conformal import LEVEL
     from odefs.tables.detect import score_table
-    from odefs.tables.notes import Provenance
     from odefs.tables.readers.open import open_table
+    from odefs.tables.records.notes import Provenance
 
     loaded = open_table_model(run.model)
     loaded.model.set_params(n_jobs=run.jobs)

@@ -1,4 +1,4 @@
-"""Before Algorithm 1: how columns are scaled, and the detector on all of them.
+"""Before Algorithm 1: how columns are scaled, which are noise, and the detector on all of them.
 
 One sweep finds the ranges of the columns; a second one their moments, where the scaling or the
 search for noise columns needs them, and reads the rows that were announced for what follows.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from odefs.report.scores import plain
-from odefs.tables.checks import ValueCheck
+from odefs.tables.records.checks import ValueCheck
 
 SHOWN_CHECKS = 20
 """Checks in a report, the most certain ones."""

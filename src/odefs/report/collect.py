@@ -28,7 +28,7 @@ from odefs.report.rows import collect_rows, foremost_rows
 from odefs.report.scores import collect_scores, mean_agreement, plain
 from odefs.tables.answers.lines import key_name
 from odefs.tables.messages.reasons import RowRecord
-from odefs.tables.notes import as_plain
+from odefs.tables.records.notes import as_plain
 from odefs.tables.results.detection import TableDetection
 from odefs.tables.results.displayed_rows import (
     Extent,

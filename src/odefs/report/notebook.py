@@ -20,7 +20,7 @@ from odefs.report.light_table import render_light
 from odefs.report.report import Report
 from odefs.system.browser import has_screen, open_file
 from odefs.system.tempfiles import folder_of
-from odefs.tables.readers.error_messages import names_arguments
+from odefs.tables.error_messages import names_arguments
 
 
 class NotebookView:

@@ -26,7 +26,7 @@ from odefs.models.odefs import ODEFSMethod
 from odefs.models.select_engine import judge_rows
 from odefs.system.tempfiles import temporary_folder
 from odefs.tables.checks import find_checks
-from odefs.tables.drift import ColumnDrift, DriftCounts
+from odefs.tables.drift import DriftCounts
 from odefs.tables.encoder.encode import ENCODED
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.groups import group_columns, require_group_columns, unknown_note
@@ -36,8 +36,9 @@ from odefs.tables.flagging import flag_rows, model_convention, with_extreme_valu
 from odefs.tables.frames.columns import Columns
 from odefs.tables.frames.time_zones import SeenZones
 from odefs.tables.messages import no_columns
-from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
 from odefs.tables.reasons.training_rows import TrainingRows, get_training
+from odefs.tables.records.drift import ColumnDrift
+from odefs.tables.records.notes import Exclusion, FlagConvention, Note, Provenance
 from odefs.tables.results.detection import TableDetection
 from odefs.tables.results.displayed_rows import with_names
 from odefs.tables.results.hold_rows import EncodedRows, hold_rows

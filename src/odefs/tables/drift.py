@@ -7,7 +7,6 @@ Dvoretzky, Kiefer and Wolfowitz for two samples, which holds for any distributio
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,9 +14,8 @@ from odefs.tables.encoder.distribution import counts_below
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.text_formats import unit_of
 from odefs.tables.frames.columns import DURATION, Column
+from odefs.tables.records.drift import ColumnDrift
 
-NOTABLE = 0.05
-"""Change in the share of missing cells that is worth reporting."""
 NOTABLE_SHIFT = 0.1
 """Difference of two distributions that is worth reporting, however many rows there are."""
 MANY_TIMES = 2
@@ -26,46 +24,6 @@ FALSE_ALARM = 1e-5
 """Chance that a column, or the flagged rows, of a table like the training table are reported."""
 MOST_NAMES = 20_000
 """Maximum number of unseen categories to name, in alphabetical order; all their rows count."""
-
-
-class ColumnDrift(NamedTuple):
-    """Drift of one column: shares of all cells, before and now.
-
-    Cells outside the training range, categories not seen in training, missing cells, and the part
-    of the known numbers that has moved to the other side of a cut point.
-    """
-
-    column: str
-    out_of_range: float
-    unseen: list[str]
-    unseen_share: float
-    missing_before: float
-    missing_now: float
-    shift: float = 0.0
-    """0 unless the distribution differs by more than chance."""
-    cut: float | None = None
-    """Where the distributions differ most, if they do."""
-    above_before: float = 0.0
-    """Share of the training values above it."""
-    above_now: float = 0.0
-    unit: str = ""
-    """Unit of numbers that are text in the table; ``%`` if ``cut`` is a fraction, ``duration`` if
-    it is seconds of one."""
-
-    @property
-    def largest(self) -> float:
-        """The largest of the four differences, as a share of the rows."""
-        change = abs(self.missing_now - self.missing_before)
-        return max(self.out_of_range, self.unseen_share, change, self.shift)
-
-    @property
-    def is_notable(self) -> bool:
-        return (
-            self.out_of_range > 0
-            or self.unseen_share > 0
-            or self.shift > 0
-            or abs(self.missing_now - self.missing_before) > NOTABLE
-        )
 
 
 @dataclass

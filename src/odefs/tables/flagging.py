@@ -15,8 +15,8 @@ from odefs.kernels.row_reductions import fill, order_statistic, percentile, row_
 from odefs.models.base import OutlierModel
 from odefs.models.constraints import Number
 from odefs.system.tempfiles import FileArray
-from odefs.tables.checks.record import ValueCheck
-from odefs.tables.notes import FlagConvention
+from odefs.tables.records.checks import ValueCheck
+from odefs.tables.records.notes import FlagConvention
 
 SHARE, FINITE = Number(0, 0.5, open_low=True), Number(-math.inf)
 

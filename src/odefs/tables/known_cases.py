@@ -13,7 +13,7 @@ from odefs.exceptions import TableError
 from odefs.kernels.row_reductions import order_statistic, row_chunks
 from odefs.tables.encoder.text_formats import is_missing_word
 from odefs.tables.frames.convert import column_cells
-from odefs.tables.notes import Note
+from odefs.tables.records.notes import Note
 from odefs.tables.table import Table
 
 WORDS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}

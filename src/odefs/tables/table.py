@@ -21,10 +21,10 @@ from odefs.engines.other_arrays import local_table
 from odefs.engines.row_blocks import rows_at_once
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import error_number
+from odefs.tables.error_messages import unreadable
 from odefs.tables.frames.columns import Column, Columns
+from odefs.tables.frames.common_types import as_schema, common_schema
 from odefs.tables.frames.convert import checked_frame, columns_of, frame_names
-from odefs.tables.readers.columnar.common_types import as_schema, common_schema
-from odefs.tables.readers.error_messages import unreadable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -26,7 +26,7 @@ from odefs.cli.terminal.progress import progress
 if TYPE_CHECKING:
     from odefs.cli.check_results import Checked, Finding
     from odefs.cli.scoring import Scored
-    from odefs.tables.checks.record import ValueCheck
+    from odefs.tables.records.checks import ValueCheck
 
 FAILING = ("values", "drift")
 MAX_DRIFT = 0.01
@@ -130,7 +130,7 @@ def command(run: CheckRun) -> None:
     from odefs.cli.sheets import refuse_all
     from odefs.cli.sources import table_and_folder
     from odefs.system.atomic_write import atomic_write
-    from odefs.tables.readers.error_messages import without_options
+    from odefs.tables.error_messages import without_options
 
     if run.as_json and run.form != "text":
         raise click.UsageError("--json and --format are mutually exclusive: give only one of them.")

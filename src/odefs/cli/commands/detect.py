@@ -226,7 +226,7 @@ def detect_input(
     from odefs.tables.detect import NoColumnsError, detect_table
     from odefs.tables.encoder.encoder import ColumnEncoder
     from odefs.tables.known_cases import known_cases
-    from odefs.tables.notes import Exclusion, Provenance, other_sheet_names
+    from odefs.tables.records.notes import Exclusion, Provenance, other_sheet_names
 
     columns, flagging, seed = fit.columns, fit.flagging, fit.training.seed
     with stage("reading"):

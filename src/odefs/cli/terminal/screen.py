@@ -22,8 +22,8 @@ from odefs.tables.results.displayed_rows import reading_lines, shown_checks, sho
 
 if TYPE_CHECKING:
     from odefs.cli.outputs import Targets
-    from odefs.tables.checks import ValueCheck
-    from odefs.tables.drift import ColumnDrift
+    from odefs.tables.records.checks import ValueCheck
+    from odefs.tables.records.drift import ColumnDrift
     from odefs.tables.results.detection import TableDetection
 
 SHOWN_FALLBACKS = ("off_device",)

@@ -15,7 +15,7 @@ from odefs.models.base import OutlierModel
 from odefs.review import Review
 from odefs.tables.detect import encoded_rows, judge
 from odefs.tables.flagging import Flagging, flag_rows
-from odefs.tables.notes import Note
+from odefs.tables.records.notes import Note
 from odefs.tables.results.detection import TableDetection
 from odefs.tables.results.hold_rows import hold_rows
 from odefs.tables.table import Table

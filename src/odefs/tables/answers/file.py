@@ -2,7 +2,7 @@
 
 A line names a row by its id, or by its number and the fingerprint of the table. Other columns are
 kept when the file is written again. Text is protected from being run as a formula
-(:mod:`odefs.tables.writers.formulas`).
+(:mod:`odefs.tables.formulas`).
 """
 
 import hashlib

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from odefs.exceptions import TableError
+from odefs.tables.formulas import defused_name, restored_name
 from odefs.tables.readers.text.dialect import DELIMITERS, HEAD_BYTES, long_cells, text_encoding
-from odefs.tables.writers.formulas import defused_name, restored_name
 
 OWN_NAMES = ("row", "answer", "score", "reasons", "time", "table")
 REPORT_NAMES = ("answer", "score", "reasons", "table")

@@ -6,6 +6,6 @@ that have suspects finds their rows. Scores and ranks do not depend on any of th
 """
 
 from odefs.tables.checks.find import find_checks
-from odefs.tables.checks.record import ValueCheck
+from odefs.tables.records.checks import ValueCheck
 
 __all__ = ["ValueCheck", "find_checks"]

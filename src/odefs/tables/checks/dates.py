@@ -7,8 +7,8 @@ import numpy as np
 
 from odefs.tables.checks.extreme_values import extreme_suspects
 from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts, name_words
-from odefs.tables.checks.record import Suspect
 from odefs.tables.frames.columns import SECONDS_PER_DAY
+from odefs.tables.records.checks import Suspect
 
 FIRST_DATE = datetime(1900, 1, 1, tzinfo=UTC).timestamp()
 DATE_SHARE = 0.05

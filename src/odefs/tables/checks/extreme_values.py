@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 import numpy as np
 
 from odefs.tables.checks.facts import NumberFacts, quantiles
-from odefs.tables.checks.record import Suspect
+from odefs.tables.records.checks import Suspect
 
 DEVIATIONS, LOG_DEVIATIONS = 7.0, 6.0
 """Least distance from the median; on a logarithmic scale large distances are small."""

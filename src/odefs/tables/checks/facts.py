@@ -11,7 +11,6 @@ from functools import cached_property
 import numpy as np
 
 from odefs.tables.checks.gather import ColumnTally, NumberTally
-from odefs.tables.checks.record import Cell, CheckKind, Suspect
 from odefs.tables.encoder.missing import numbers_in
 from odefs.tables.encoder.text_formats import (
     TextFormat,
@@ -22,6 +21,7 @@ from odefs.tables.encoder.text_formats import (
     unit_of,
 )
 from odefs.tables.frames.columns import Kind
+from odefs.tables.records.checks import Cell, CheckKind, Suspect
 
 LEAST_CELLS = 20
 """Fewer values say too little about what is usual."""

@@ -12,7 +12,6 @@ from odefs.tables.checks.dates import date_suspects
 from odefs.tables.checks.facts import NumberFacts, TextFacts
 from odefs.tables.checks.gather import ColumnTally, cell_hashes, gather, numbers_rows
 from odefs.tables.checks.numbers import infinite_suspects, number_suspects
-from odefs.tables.checks.record import Cell, Suspect, ValueCheck
 from odefs.tables.checks.repeated_ids import repeated_ids
 from odefs.tables.checks.rows import (
     Located,
@@ -26,7 +25,8 @@ from odefs.tables.checks.text import POSSIBLE_NAME, text_suspects
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.roles import IDENTIFIER_NAME
 from odefs.tables.encoder.text_formats import format_named
-from odefs.tables.notes import COMPACT_DATES
+from odefs.tables.records.checks import Cell, Suspect, ValueCheck
+from odefs.tables.records.notes import COMPACT_DATES
 from odefs.tables.table import Table
 
 MAX_CHECKS = 200

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odefs.tables.checks.record import Cell, ValueCheck
 from odefs.tables.checks.rows import as_checked, matches, quoted_cells
 from odefs.tables.frames.columns import Columns
+from odefs.tables.records.checks import Cell, ValueCheck
 
 
 @dataclass(frozen=True, eq=False)

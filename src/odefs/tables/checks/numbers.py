@@ -12,7 +12,7 @@ import numpy as np
 from odefs.tables.checks.extreme_values import FEW_VALUES, extreme_suspects
 from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts, TextFacts, name_words, quantiles
 from odefs.tables.checks.gather import CODES, ColumnTally
-from odefs.tables.checks.record import Suspect
+from odefs.tables.records.checks import Suspect
 
 CODE_GAP = 0.5
 """Least distance of a code from all other values, relative to the span of their middle 98 %."""

@@ -15,7 +15,7 @@ import numpy as np
 from odefs.tables.checks.facts import LEAST_CELLS
 from odefs.tables.checks.gather import ColumnTally
 from odefs.tables.checks.ids import IdTally
-from odefs.tables.checks.record import Suspect
+from odefs.tables.records.checks import Suspect
 
 REPEATED_SHARE = 0.01
 """Largest share of ids that are repeated."""

@@ -7,10 +7,10 @@ import numpy as np
 
 from odefs.tables.checks.facts import NumberFacts
 from odefs.tables.checks.gather import Gathered, cell_hashes, dates_as_text
-from odefs.tables.checks.record import Cell, CopiedRows, Suspect, ValueCheck
 from odefs.tables.encoder.distinct_values import DistinctValues
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.frames.columns import LARGE, Column, Columns
+from odefs.tables.records.checks import Cell, CopiedRows, Suspect, ValueCheck
 from odefs.tables.table import Table
 
 ROWS_KEPT = 1_000

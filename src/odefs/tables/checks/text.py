@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from odefs.tables.checks.facts import LEAST_CELLS, TextFacts
-from odefs.tables.checks.record import Suspect
 from odefs.tables.encoder.text_formats import TEXT_FORMATS, read_levels
+from odefs.tables.records.checks import Suspect
 
 FEW_NUMBERS, FEW_TEXTS = 0.01, 0.02
 """More such cells belong to the column, e.g. to codes of which most are numbers."""

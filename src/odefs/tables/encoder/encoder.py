@@ -37,7 +37,7 @@ from odefs.tables.encoder.roles import Overrides, Role, apply_style, assign_role
 from odefs.tables.encoder.state import EncoderState, read_state, write_state
 from odefs.tables.encoder.statistics import equal_where_nominal, learn_spec
 from odefs.tables.frames.columns import Columns
-from odefs.tables.notes import Note
+from odefs.tables.records.notes import Note
 
 COLUMN_PARAMETERS = ("number", "category", "drop", "keep")
 """Parameters that are names of columns."""

@@ -18,7 +18,7 @@ from odefs.tables.encoder.arguments import column_names
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import as_category
 from odefs.tables.frames.columns import Column, Columns
-from odefs.tables.notes import Note
+from odefs.tables.records.notes import Note
 
 MAX_GROUPS = 1000
 BOOLEANS = {"0": "false", "1": "true"}

@@ -24,7 +24,7 @@ from odefs.tables.encoder.roles import FREE_TEXT_SHARE, IDENTIFIER_NAME, IDENTIF
 from odefs.tables.encoder.serial_numbers import SerialTally
 from odefs.tables.encoder.statistics import Centre, ColumnSummary, equal_where_nominal, spec_of
 from odefs.tables.frames.columns import LARGE, Column, Columns
-from odefs.tables.notes import Exclusion
+from odefs.tables.records.notes import Exclusion
 from odefs.tables.table import Table
 
 SAMPLE_ROWS = 100_000

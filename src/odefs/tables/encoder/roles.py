@@ -30,7 +30,7 @@ from odefs.tables.encoder.text_formats import (
 from odefs.tables.encoder.time_names import known_times, number_name, time_names
 from odefs.tables.frames.columns import LARGE, Column, Kind
 from odefs.tables.messages import KIND_NAMES
-from odefs.tables.notes import COMPACT_DATES, Exclusion, ExclusionKind, Note
+from odefs.tables.records.notes import COMPACT_DATES, Exclusion, ExclusionKind, Note
 
 # Codes of places, such as zip and fips, are not measurements either: a county would be an outlier
 # because its code is high. By name only: measurements may all differ, too.

@@ -22,7 +22,7 @@ from odefs.tables.encoder.encode import MAX_ENCODED, ColumnSpec
 from odefs.tables.encoder.groups import Groups
 from odefs.tables.encoder.text_formats import format_named
 from odefs.tables.frames.columns import Kind
-from odefs.tables.notes import Exclusion, ExclusionKind
+from odefs.tables.records.notes import Exclusion, ExclusionKind
 
 NAMES = ("number", "category", "drop", "keep", "by")
 PARAMETERS = {*NAMES, "na", "max_categories", "mark_missing", "keep_missing"}

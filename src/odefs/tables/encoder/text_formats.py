@@ -16,7 +16,7 @@ from odefs.tables.encoder.magnitudes import are_opposite, conversion, of_bare_nu
 from odefs.tables.encoder.named_months import CLOCK, full_year, hour_of_day, named_month_date
 from odefs.tables.encoder.units import MIN_UNIT_SHARE, UNIT, common_unit, quantity, unit_key
 from odefs.tables.frames.time_zones import zone_of_texts
-from odefs.tables.notes import COMPACT_DATES
+from odefs.tables.records.notes import COMPACT_DATES
 
 MISSING_WORDS = frozenset(["", "na", "n/a", "n.a.", "#n/a", "nan", "null", "-", "--", "?"])
 MISSING_CODES = frozenset([".", "..", "..."])

@@ -25,7 +25,7 @@ from odefs.tables.frames.arrow import (
 )
 from odefs.tables.frames.columns import LARGE, SECONDS_PER_DAY, Column, Columns
 from odefs.tables.frames.time_zones import zone_of_object, zone_of_type
-from odefs.tables.readers.names import nameless
+from odefs.tables.polars_names import nameless
 
 if TYPE_CHECKING:
     import pyarrow as pa

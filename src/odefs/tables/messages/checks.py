@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from odefs.tables.error_messages import has_option, missing_option
 from odefs.tables.frames.columns import DURATION
 from odefs.tables.messages.values import (
     count,
@@ -13,11 +14,10 @@ from odefs.tables.messages.values import (
     value,
     without_controls,
 )
-from odefs.tables.notes import COMPACT_DATES
-from odefs.tables.readers.error_messages import has_option, missing_option
+from odefs.tables.records.notes import COMPACT_DATES
 
 if TYPE_CHECKING:
-    from odefs.tables.checks.record import Cell, CheckKind, ValueCheck
+    from odefs.tables.records.checks import Cell, CheckKind, ValueCheck
 
 ROW = "row"
 """What rows without ids go by."""

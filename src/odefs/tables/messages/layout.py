@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from odefs.tables.error_messages import has_option, reading_advice
 from odefs.tables.messages.values import count, first_of
-from odefs.tables.notes import Note, NoteKind
-from odefs.tables.readers.error_messages import has_option, reading_advice
+from odefs.tables.records.notes import Note, NoteKind
 
 NAMED_UNITS = 4
 NAMED_SHEETS = 5

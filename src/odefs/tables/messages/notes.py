@@ -1,7 +1,13 @@
-"""Messages for the records of :mod:`odefs.tables.notes`, one entry for each kind."""
+"""Messages for the records of :mod:`odefs.tables.records.notes`, one entry for each kind."""
 
 from collections.abc import Callable
 
+from odefs.tables.error_messages import (
+    list_option,
+    missing_option,
+    option,
+    reading_advice,
+)
 from odefs.tables.messages.layout import LAYOUT_NOTES
 from odefs.tables.messages.values import (
     NAMED,
@@ -14,7 +20,7 @@ from odefs.tables.messages.values import (
     quoted_name,
     without_controls,
 )
-from odefs.tables.notes import (
+from odefs.tables.records.notes import (
     COMPACT_DATES,
     ConventionKind,
     Exclusion,
@@ -22,12 +28,6 @@ from odefs.tables.notes import (
     FlagConvention,
     Note,
     NoteKind,
-)
-from odefs.tables.readers.error_messages import (
-    list_option,
-    missing_option,
-    option,
-    reading_advice,
 )
 
 NAMED_COLUMNS = 3

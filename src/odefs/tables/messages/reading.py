@@ -7,10 +7,10 @@ each would hide the rest of the screen.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from odefs.tables.error_messages import list_option
 from odefs.tables.messages.notes import ONE_VALUE, exclusion_message, note_message
 from odefs.tables.messages.values import first_of, percent, without_controls
-from odefs.tables.notes import Exclusion, Note, NoteKind
-from odefs.tables.readers.error_messages import list_option
+from odefs.tables.records.notes import Exclusion, Note, NoteKind
 
 NAMED_IN_GROUP = 8
 LONGEST_NAME = 60

@@ -18,8 +18,8 @@ from odefs.tables.messages.values import (
 )
 
 if TYPE_CHECKING:
-    from odefs.tables.drift import ColumnDrift
-    from odefs.tables.notes import FlagConvention
+    from odefs.tables.records.drift import ColumnDrift
+    from odefs.tables.records.notes import FlagConvention
 
 HEADLINE, HEADLINE_NAME, LEAST_NAME = 64, 28, 12
 """Characters of a headline, and of a column name in it: at most, and at least if it is longer."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from odefs.tables.frames.columns import DURATION, SECONDS_PER_DAY
 from odefs.tables.frames.time_zones import zone_named
-from odefs.tables.readers.names import readable
+from odefs.tables.polars_names import readable
 
 MISSING = "missing"
 HIDDEN = "(hidden)"

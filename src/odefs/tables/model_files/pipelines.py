@@ -19,7 +19,7 @@ from odefs.tables.model_files.tables import (
     shares_above,
     table_model,
 )
-from odefs.tables.notes import Provenance
+from odefs.tables.records.notes import Provenance
 from odefs.tables.results.detection import TableDetection
 
 

@@ -12,13 +12,13 @@ from odefs.models.base import OutlierModel
 from odefs.models.files import Loaded, read_model, refused, save_model
 from odefs.persist.header_values import need, need_number, require
 from odefs.tables.encoder.encoder import ColumnEncoder
-from odefs.tables.notes import Provenance
 from odefs.tables.reasons.training_rows import (
     TrainingRows,
     get_training,
     put_training,
     training_rows_of,
 )
+from odefs.tables.records.notes import Provenance
 from odefs.tables.results.detection import TableDetection
 from odefs.tables.results.displayed_rows import extent_of
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from odefs.exceptions import TableError
-from odefs.tables.readers.error_messages import has_option, listed
+from odefs.tables.error_messages import has_option, listed
 
 MAX_COLUMNS = 20_000
 ALWAYS_BYTES = 200 * 10**6

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING
 from odefs._extras import command
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import WRITE_ERRNOS, error_number
-from odefs.tables.notes import Note, other_sheet_names
+from odefs.tables.error_messages import first_line, unreadable
+from odefs.tables.polars_names import path_for_polars, path_for_scans
 from odefs.tables.readers.columnar.limits import require_modest_arrow, require_modest_parquet
 from odefs.tables.readers.columnar.to_parquet import sink_parquet, without_wide_integers
-from odefs.tables.readers.error_messages import first_line, unreadable
 from odefs.tables.readers.excel.read import read_sheet
 from odefs.tables.readers.excel.sheet_table import SheetTable
 from odefs.tables.readers.file_kinds import ARROW, EXCEL, LINES, READABLE, TEXT, require_content
 from odefs.tables.readers.inputs import existing_input, fingerprint, standard_input, suffix_of
 from odefs.tables.readers.limits import require_height, require_width
-from odefs.tables.readers.names import path_for_polars, path_for_scans
 from odefs.tables.readers.ndjson import lines_schema
 from odefs.tables.readers.options import PLAIN, ReadOptions, check_options
 from odefs.tables.readers.sources.locate import LocalTable, locate, located
 from odefs.tables.readers.text.read import TextTable, read_text
+from odefs.tables.records.notes import Note, other_sheet_names
 from odefs.tables.table import HeldTable, ParquetTable, Table
 
 if TYPE_CHECKING:

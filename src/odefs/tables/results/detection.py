@@ -15,17 +15,17 @@ from odefs.inspection.contributions import MOST_ROWS
 from odefs.inspection.explanation import Explanation, Reason
 from odefs.kernels.row_reductions import descending_ranks
 from odefs.models.base import OutlierModel
-from odefs.tables.checks.record import ValueCheck
 from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.error_messages import names_arguments
 from odefs.tables.flagging import Flagging
 from odefs.tables.frames.columns import Columns
-from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
-from odefs.tables.readers.error_messages import names_arguments
 from odefs.tables.reasons.contributions import explain_encoded
 from odefs.tables.reasons.find import ReasonFinder
 from odefs.tables.reasons.importances import shares_in_reasons
 from odefs.tables.reasons.training_rows import TrainingRows
 from odefs.tables.reasons.value_positions import ValuePositions
+from odefs.tables.records.checks import ValueCheck
+from odefs.tables.records.notes import Exclusion, FlagConvention, Note, Provenance
 from odefs.tables.results.displayed_rows import (
     Extent,
     all_rows,

@@ -17,12 +17,12 @@ from odefs._row_selection import frame_index, index_labels
 from odefs.inspection.explanation import Reason
 from odefs.kernels.row_reductions import counts_above, row_chunks
 from odefs.tables import messages
-from odefs.tables.checks.record import ValueCheck
 from odefs.tables.checks.rows import rows_of
-from odefs.tables.drift import ColumnDrift
+from odefs.tables.error_messages import named_as_arguments
 from odefs.tables.frames.convert import column_cells
-from odefs.tables.notes import Note
-from odefs.tables.readers.error_messages import named_as_arguments
+from odefs.tables.records.checks import ValueCheck
+from odefs.tables.records.drift import ColumnDrift
+from odefs.tables.records.notes import Note
 from odefs.tables.table import HeldTable, Table
 
 if TYPE_CHECKING:

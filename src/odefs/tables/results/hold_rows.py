@@ -17,7 +17,7 @@ from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.flagging import Flagging
 from odefs.tables.frames.columns import Columns
 from odefs.tables.frames.time_zones import SeenZones
-from odefs.tables.notes import Note, Provenance
+from odefs.tables.records.notes import Note, Provenance
 from odefs.tables.results.detection import TableDetection
 from odefs.tables.results.displayed_rows import Extent, name_rows, table_index
 from odefs.tables.table import Table

@@ -10,9 +10,9 @@ import numpy as np
 from odefs.tables import messages
 from odefs.tables.checks.find import dates_in_numbers
 from odefs.tables.checks.marks import Marks, columns_to_read, find_marks
-from odefs.tables.checks.record import ValueCheck
 from odefs.tables.frames.columns import Columns
 from odefs.tables.frames.convert import columns_of
+from odefs.tables.records.checks import ValueCheck
 from odefs.tables.table import HeldTable, Table
 
 if TYPE_CHECKING:

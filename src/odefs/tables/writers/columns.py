@@ -15,10 +15,10 @@ from odefs.ensemble.score_percentiles import percentiles
 from odefs.inspection.explanation import Reason
 from odefs.kernels.row_reductions import fill_ranks
 from odefs.tables import messages
-from odefs.tables.checks.record import ValueCheck
 from odefs.tables.frames.arrow import cells_of, is_text
 from odefs.tables.frames.convert import columns_of
 from odefs.tables.messages import check_cell
+from odefs.tables.records.checks import ValueCheck
 from odefs.tables.results.detection import TableDetection
 from odefs.tables.results.displayed_rows import plain_cell, shown_checks, shown_id
 from odefs.tables.results.row_checks import RowChecks

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from odefs._extras import command
 from odefs.exceptions import TableError
-from odefs.tables.notes import Note
-from odefs.tables.readers.names import nameless
-from odefs.tables.writers.formulas import formula_cells
+from odefs.tables.formulas import formula_cells
+from odefs.tables.polars_names import nameless
+from odefs.tables.records.notes import Note
 
 if TYPE_CHECKING:
     import polars as pl

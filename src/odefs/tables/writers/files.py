@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import atomic_write, error_number
-from odefs.tables.notes import Note
-from odefs.tables.readers.columnar.common_types import MOST_DIGITS
-from odefs.tables.readers.names import nameless
+from odefs.tables.formulas import defused
+from odefs.tables.frames.common_types import MOST_DIGITS
+from odefs.tables.polars_names import nameless
+from odefs.tables.records.notes import Note
 from odefs.tables.writers.excel import write_sheet
-from odefs.tables.writers.formulas import defused
 
 if TYPE_CHECKING:
     import polars as pl

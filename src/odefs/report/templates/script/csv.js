@@ -1,5 +1,5 @@
 // Cells and files of csv, saved without any request.
-// Text that begins like a formula gets an apostrophe, by the rule of tables/writers/formulas.py: the
+// Text that begins like a formula gets an apostrophe, by the rule of tables/formulas.py: the
 // command line removes it again when it reads the answers.
 const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 const SIGNED = /^'*[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?%?$/;

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from odefs._progress import report_progress
 from odefs.exceptions import TableError
-from odefs.tables.readers.error_messages import option
+from odefs.tables.error_messages import option
 from odefs.tables.readers.limits import LARGEST_GROWTH
 
 if TYPE_CHECKING:

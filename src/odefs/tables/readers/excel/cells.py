@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from odefs.tables.polars_names import is_pattern
 from odefs.tables.readers.layout.cells import Grid
 from odefs.tables.readers.layout.find import Layout
-from odefs.tables.readers.names import is_pattern
 
 if TYPE_CHECKING:
     import polars as pl

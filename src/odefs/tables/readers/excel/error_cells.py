@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Mapping
 
-from odefs.tables.notes import Note
 from odefs.tables.readers.excel.cells import Options
 from odefs.tables.readers.excel.limits import sheet_pieces
+from odefs.tables.records.notes import Note
 
 MARK = b't="e"'
 """The type of such a cell in the XML of an xlsx file."""

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from odefs.tables.notes import Note
 from odefs.tables.readers.excel.cells import UNNAMED
 from odefs.tables.readers.layout.cells import (
     Grid,
@@ -17,6 +16,7 @@ from odefs.tables.readers.layout.cells import (
 )
 from odefs.tables.readers.layout.find import Layout
 from odefs.tables.readers.options import column_letters
+from odefs.tables.records.notes import Note
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from odefs.exceptions import TableError
 from odefs.system.memory import memory_budget
-from odefs.tables.notes import Note
-from odefs.tables.readers.error_messages import damaged
+from odefs.tables.error_messages import damaged
 from odefs.tables.readers.excel.cells import Options, silence_reader
 from odefs.tables.readers.excel.limits import excel_bytes, is_zipped, require_modest
 from odefs.tables.readers.excel.sheet_table import (
@@ -22,6 +21,7 @@ from odefs.tables.readers.excel.sheet_table import (
 )
 from odefs.tables.readers.excel.sheets import choose_sheet, listed_names, other_sheets, sheets_of
 from odefs.tables.readers.options import FOUND, Placement
+from odefs.tables.records.notes import Note
 
 
 def read_sheet(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from odefs.exceptions import TableError
-from odefs.tables.notes import Note
+from odefs.tables.formulas import is_own
 from odefs.tables.readers.excel.cells import (
     Options,
     cells_at,
@@ -27,7 +27,7 @@ from odefs.tables.readers.layout.cells import Block, Grid, cleaned, is_sentence,
 from odefs.tables.readers.layout.column_names import ColumnNames
 from odefs.tables.readers.layout.find import Layout, find_layout
 from odefs.tables.readers.options import FOUND, CellRange, Placement
-from odefs.tables.writers.formulas import is_own
+from odefs.tables.records.notes import Note
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from odefs.tables.notes import Note
+from odefs.tables.records.notes import Note
 
 NAMED_REPEATS = 3
 """Up to this many repeated names get a note each; the others are only counted."""

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 from odefs._progress import report_progress, stage
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import error_number
-from odefs.tables.readers.error_messages import first_line
+from odefs.tables.error_messages import first_line
 from odefs.tables.readers.file_kinds import copied_suffix
 from odefs.tables.readers.sources.addresses import (
     DOWNLOADS,

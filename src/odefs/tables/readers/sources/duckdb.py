@@ -9,8 +9,8 @@ from pathlib import Path
 
 from odefs._extras import require_extra
 from odefs.exceptions import TableError
+from odefs.tables.error_messages import chosen_name, first_line
 from odefs.tables.readers.columnar.to_parquet import batch_rows, require_names, write_batches
-from odefs.tables.readers.error_messages import chosen_name, first_line
 from odefs.tables.readers.limits import most_bytes, require_width
 from odefs.tables.readers.sources.sqlite import as_subquery, quoted
 

@@ -13,7 +13,7 @@ from typing import TypeAlias, TypeGuard
 
 from odefs.exceptions import TableError
 from odefs.system.memory import BASELINE, available_memory
-from odefs.tables.readers.error_messages import chosen_name, listed, option
+from odefs.tables.error_messages import chosen_name, listed, option
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value of a JSON document."""

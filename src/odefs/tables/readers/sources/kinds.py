@@ -8,11 +8,11 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from odefs.exceptions import TableError
+from odefs.tables.error_messages import has_option, option
+from odefs.tables.polars_names import readable
 from odefs.tables.readers.compression import SUFFIXES as COMPRESSED
 from odefs.tables.readers.compression import beginning
-from odefs.tables.readers.error_messages import has_option, option
 from odefs.tables.readers.file_kinds import DATABASES, EXCEL, LINES, OTHER, READABLE, TABLES
-from odefs.tables.readers.names import readable
 from odefs.tables.readers.sources import addresses
 
 Kind = Literal["file", "zip", "json", "compressed", "sqlite", "duckdb", "postgresql", "remote"]

@@ -16,9 +16,9 @@ from odefs._progress import report_progress, stage
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import WRITE_ERRNOS, error_number
 from odefs.system.tempfiles import temporary_folder
+from odefs.tables.error_messages import option
+from odefs.tables.polars_names import readable
 from odefs.tables.readers.compression import codec_of, decompress_to
-from odefs.tables.readers.error_messages import option
-from odefs.tables.readers.names import readable
 from odefs.tables.readers.sources.addresses import without_secrets
 from odefs.tables.readers.sources.kinds import (
     Kind,

@@ -13,8 +13,8 @@ from urllib.parse import unquote
 from odefs._extras import require_extra
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import error_number
+from odefs.tables.error_messages import chosen_name, first_line
 from odefs.tables.readers.columnar.to_parquet import require_names, write_batches
-from odefs.tables.readers.error_messages import chosen_name, first_line
 from odefs.tables.readers.limits import require_width
 from odefs.tables.readers.sources.addresses import HIDDEN, PARAMETER, SECRET
 from odefs.tables.readers.sources.sqlite import as_subquery, quoted

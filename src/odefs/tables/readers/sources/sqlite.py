@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from odefs._progress import report_progress
 from odefs.exceptions import TableError
+from odefs.tables.error_messages import chosen_name, first_line
 from odefs.tables.readers.columnar.to_parquet import batch_rows, require_names, write_batches
-from odefs.tables.readers.error_messages import chosen_name, first_line
 from odefs.tables.readers.limits import most_bytes, require_width
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 from odefs.exceptions import TableError
+from odefs.tables.error_messages import chosen_name
+from odefs.tables.polars_names import readable
 from odefs.tables.readers.compression import bounded_pieces
-from odefs.tables.readers.error_messages import chosen_name
 from odefs.tables.readers.excel.limits import DAMAGED
 from odefs.tables.readers.file_kinds import TABLES, copied_suffix
-from odefs.tables.readers.names import readable
 
 SEVERAL = (".json",)
 """Suffixes of files that may hold several tables."""

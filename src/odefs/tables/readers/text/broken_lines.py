@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from odefs.tables.error_messages import reading_advice
 from odefs.tables.readers.compression import beginning
-from odefs.tables.readers.error_messages import reading_advice
 from odefs.tables.readers.layout.cells import is_value
 from odefs.tables.readers.text.dialect import (
     HEAD_BYTES,
     LINES,
     Dialect,
-    detect_separator,
+    detect_delimiter,
     lines_of,
     long_cells,
     opened,
@@ -41,19 +41,19 @@ def broken_line(
         return fault
     found = (
         f"line {fault.line} has {fault.n_fields} fields, {dialect.first_line} has {fault.width} "
-        f"(delimiter: {dialect.separator!r})"
+        f"(delimiter: {dialect.delimiter!r})"
     )
     remedy = _skipping(source, dialect) if may_skip else None
     if remedy is not None:
         how = reading_advice(f"read it with {remedy}")
         return f"{found}: if the first line is not part of the table, {how}"
-    other = _other_separator(source, dialect)
+    other = _other_delimiter(source, dialect)
     if other is not None:
         how = f"set the delimiter with --delimiter {other}"
         return f"{found}: {reading_advice(how, f'to use the delimiter {other}')}"
     shown = f": {fault.shown}" if shows_line else ""
     return (
-        f"{found}{shown}; if one of its fields contains {dialect.separator!r}, put that field in "
+        f"{found}{shown}; if one of its fields contains {dialect.delimiter!r}, put that field in "
         "double quotes"
     )
 
@@ -76,7 +76,7 @@ def _first_fault(text: io.TextIOWrapper, dialect: Dialect) -> str | _LongLine | 
         for last[0] in lines_of(text):
             yield last[0]
 
-    reader = csv.reader(lines(), delimiter=dialect.separator, strict=True)
+    reader = csv.reader(lines(), delimiter=dialect.delimiter, strict=True)
     header: list[str] = []
     while True:
         begin = reader.line_num + 1
@@ -121,11 +121,11 @@ def _skipping(source: Path | bytes, dialect: Dialect) -> str | None:
     return f"--skip-rows {n_skipped}{' --no-header' if headless else ''}"
 
 
-def _other_separator(source: Path | bytes, dialect: Dialect) -> str | None:
+def _other_delimiter(source: Path | bytes, dialect: Dialect) -> str | None:
     """Return a delimiter that splits nearly all of the first lines alike, as an option takes it."""
     head = beginning(source, HEAD_BYTES).decode(dialect.encoding, errors="replace")
-    other = detect_separator(head)
-    if other == dialect.separator:
+    other = detect_delimiter(head)
+    if other == dialect.delimiter:
         return None
     with long_cells():
         rows = [row for row in csv.reader(split_lines(head)[:LINES], delimiter=other) if row]

@@ -71,7 +71,7 @@ class FiledCells(TextCells):
         # polars' streaming reader supports only UTF-8.
         dialect = replace(dialect, encoding="utf-8")
         rows = pl.scan_csv(
-            plain, separator=dialect.separator, null_values=NULLS, infer_schema=False
+            plain, separator=dialect.delimiter, null_values=NULLS, infer_schema=False
         )
         sink_parquet(rows, path)
         # While the copy exists: the parquet file has text only.
@@ -124,7 +124,7 @@ def _read_csv(source: Path | bytes, dialect: Dialect, n_rows: int | None = None)
     encoding = "utf8" if dialect.encoding == "utf-8" else dialect.encoding
     return pl.read_csv(
         source,
-        separator=dialect.separator,
+        separator=dialect.delimiter,
         encoding=encoding,
         null_values=NULLS,
         infer_schema=n_rows is not None,

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from odefs.tables.notes import Note
 from odefs.tables.readers.options import FOUND, Placement
 from odefs.tables.readers.text.dialect import BYTEWISE
 from odefs.tables.readers.text.layout import (
@@ -19,6 +18,7 @@ from odefs.tables.readers.text.layout import (
     shortened,
 )
 from odefs.tables.readers.text.lines import SPACE, split_fields
+from odefs.tables.records.notes import Note
 
 TAIL_BYTES = 16 * 1024
 EXAMINED_LINES = 50
@@ -108,19 +108,19 @@ def _raw_line(raw: bytes, number: int, plan: TextPlan) -> bytes:
 def _line(line: str, number: int, plan: TextPlan) -> str:
     if number in plan.blank:
         return "\n"
-    separator = TAB if plan.by_spaces else plan.separator
+    delimiter = TAB if plan.by_spaces else plan.delimiter
     if number in plan.replaced:
-        return _written(plan.replaced[number], separator)
+        return _written(plan.replaced[number], delimiter)
     if not plan.by_spaces:
         return line
     if '"' in line:
-        return _written(split_fields(line, SPACE, by_spaces=True), separator)
+        return _written(split_fields(line, SPACE, by_spaces=True), delimiter)
     return TAB.join(line.split()) + "\n"
 
 
-def _written(fields: Sequence[str], separator: str) -> str:
+def _written(fields: Sequence[str], delimiter: str) -> str:
     out = io.StringIO()
-    csv.writer(out, delimiter=separator, lineterminator="\n").writerow(fields)
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerow(fields)
     return out.getvalue()
 
 
@@ -154,7 +154,7 @@ def _note_lines(lines: Sequence[tuple[int, str]], plan: TextPlan) -> list[tuple[
         offset, text = lines[place]
         if not text.strip():
             continue
-        is_short = is_short_line(text, plan.separator, plan.width)
+        is_short = is_short_line(text, plan.delimiter, plan.width)
         is_first = place in below_empty
         is_note = _is_note_at(lines, place, plan)
         if (is_note and (not short or is_first or has_note_mark(text))) or (is_short and is_first):
@@ -176,10 +176,10 @@ def _below_empty(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
 
 def _is_note_at(lines: Sequence[tuple[int, str]], place: int, plan: TextPlan) -> bool:
     """Whether a line is a note, judged by its text and the lines above it."""
-    above = [split_fields(line, plan.separator, False)[:1] for _, line in lines[:place][-40:]]
+    above = [split_fields(line, plan.delimiter, False)[:1] for _, line in lines[:place][-40:]]
     longest = max((len(first[0]) for first in above if first), default=0)
-    is_apart = not lines[place - 1][1].strip(f" {plan.separator}")
-    return is_note_line(lines[place][1], plan.separator, plan.width, is_apart, longest)
+    is_apart = not lines[place - 1][1].strip(f" {plan.delimiter}")
+    return is_note_line(lines[place][1], plan.delimiter, plan.width, is_apart, longest)
 
 
 def _lines(tail: bytes, start: int, plan: TextPlan) -> Iterator[tuple[int, str]]:

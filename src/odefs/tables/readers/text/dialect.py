@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Protocol
 
 from odefs.exceptions import TableError
-from odefs.tables.notes import Note
 from odefs.tables.readers.compression import beginning, text_beginning
 from odefs.tables.readers.file_kinds import ARFF, WEB_PAGE, described_content
+from odefs.tables.records.notes import Note
 
 DELIMITERS = (",", ";", "\t", "|")
 # Such files can be copied line by line as bytes, without decoding what is not changed.
@@ -46,7 +46,7 @@ WIDE_ENCODINGS: dict[tuple[bool, ...], str] = {
 class Dialect:
     """How to read a text file."""
 
-    separator: str
+    delimiter: str
     encoding: str
     header: bool = True
     """Whether the first line contains the column names."""
@@ -56,7 +56,7 @@ class Dialect:
         return "the header" if self.header else "the first line"
 
 
-def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dialect:
+def sniff(source: Path | bytes, name: str, delimiter: str | None = None) -> Dialect:
     """Detect the encoding and, unless given, the delimiter from the beginning of the file."""
     head = beginning(source, HEAD_BYTES)
     if not head.strip():
@@ -69,7 +69,7 @@ def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dial
             f"{name}: this is not a text file (it contains zero bytes): "
             "save the table as csv, parquet or Excel."
         )
-    return Dialect(separator or detect_separator(text), encoding)
+    return Dialect(delimiter or detect_delimiter(text), encoding)
 
 
 def require_delimited(source: Path | bytes, name: str) -> None:
@@ -149,38 +149,38 @@ def split_lines(text: str) -> list[str]:
     return text.split("\n")
 
 
-def detect_separator(text: str) -> str:
+def detect_delimiter(text: str) -> str:
     """Return the delimiter that splits most lines into the same number of fields, at least two.
 
     Of two that agree, the other is preferred to the comma if all commas are then decimal.
     """
     lines = split_lines(text)[:LINES]
     best, agreements = (0.0, 1, ","), dict[str, float]()
-    for separator in DELIMITERS:
-        widths = Counter(map(len, _split(lines, separator)))
+    for delimiter in DELIMITERS:
+        widths = Counter(map(len, _split(lines, delimiter)))
         if not widths:
             continue
         width, count = widths.most_common(1)[0]
         # Rounded, so that a few odd lines do not outweigh the number of fields.
         agreement = round(count / sum(widths.values()), 2)
         if width > 1:
-            agreements[separator] = agreement
-            best = max(best, (agreement, width, separator), key=lambda found: found[:2])
+            agreements[delimiter] = agreement
+            best = max(best, (agreement, width, delimiter), key=lambda found: found[:2])
     if best[2] != ",":
         return best[2]
     alike = (one for one, share in agreements.items() if one != "," and share >= best[0])
     return next((one for one in alike if _has_decimal_commas(lines, one)), ",")
 
 
-def _split(lines: Sequence[str], separator: str) -> list[list[str]]:
+def _split(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     """Split lines into fields, without blank lines."""
     with long_cells():
-        return [row for row in csv.reader(lines, delimiter=separator) if row]
+        return [row for row in csv.reader(lines, delimiter=delimiter) if row]
 
 
-def _has_decimal_commas(lines: Sequence[str], separator: str) -> bool:
+def _has_decimal_commas(lines: Sequence[str], delimiter: str) -> bool:
     """Whether all fields with a comma are numbers, if lines are split by another delimiter."""
-    fields = [field for row in _split(lines, separator) for field in row if "," in field]
+    fields = [field for row in _split(lines, delimiter) for field in row if "," in field]
     return bool(fields) and all(map(_DECIMAL_COMMA.match, fields))
 
 
@@ -199,7 +199,7 @@ def rows_of(text: io.TextIOWrapper, dialect: Dialect) -> Rows:
     Only ``\\n`` ends a line, other line endings are ordinary characters; a blank line is an empty
     row.
     """
-    return csv.reader(lines_of(text), delimiter=dialect.separator)
+    return csv.reader(lines_of(text), delimiter=dialect.delimiter)
 
 
 def lines_of(text: io.TextIOWrapper) -> Iterator[str]:

@@ -190,7 +190,7 @@ def _rows_below(source: Path | bytes, dialect: Dialect) -> list[list[str]]:
         lines.pop()
     with long_cells():
         ended = (f"{line}\n" for line in lines[:LINES])  # cells may have line feeds
-        rows = list(csv.reader(ended, delimiter=dialect.separator))
+        rows = list(csv.reader(ended, delimiter=dialect.delimiter))
     return [row for row in rows if row][1:]
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
-from odefs.tables.notes import Note
+from odefs.tables.formulas import is_own, restored_name
 from odefs.tables.readers.layout.column_names import ColumnNames, numbered
 from odefs.tables.readers.text.dialect import (
     BYTEWISE,
@@ -23,7 +23,7 @@ from odefs.tables.readers.text.dialect import (
     rows_of,
 )
 from odefs.tables.readers.text.first_line import FirstLine
-from odefs.tables.writers.formulas import is_own, restored_name
+from odefs.tables.records.notes import Note
 
 BYTE_MARK = b"\xef\xbb\xbf"
 COPIED_BYTES = 2**20
@@ -167,7 +167,7 @@ def copied_under_names(source: Path, target: Path, dialect: Dialect, header: Hea
 
 def _copy(content: BinaryIO, out: BinaryIO, dialect: Dialect, header: Header) -> None:
     names = io.StringIO()
-    csv.writer(names, delimiter=dialect.separator, lineterminator="\n").writerow(
+    csv.writer(names, delimiter=dialect.delimiter, lineterminator="\n").writerow(
         map(header.handed, header.names)
     )
     out.write(names.getvalue().encode(dialect.encoding, errors="replace"))

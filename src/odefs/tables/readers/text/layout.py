@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from odefs.exceptions import TableError
-from odefs.tables.notes import Note
 from odefs.tables.readers.compression import beginning
 from odefs.tables.readers.layout.cells import (
     Grid,
@@ -27,7 +26,7 @@ from odefs.tables.readers.options import Placement
 from odefs.tables.readers.text.dialect import (
     HEAD_BYTES,
     LINES,
-    detect_separator,
+    detect_delimiter,
     text_encoding,
 )
 from odefs.tables.readers.text.lines import (
@@ -39,6 +38,7 @@ from odefs.tables.readers.text.lines import (
     split_rows,
 )
 from odefs.tables.readers.text.titles import find_text_table
+from odefs.tables.records.notes import Note
 
 QUOTED = 60
 SHORT_FIELDS = 2
@@ -55,7 +55,7 @@ class TextPlan:
     blank: frozenset[int] = frozenset()
     replaced: dict[int, list[str]] = field(default_factory=dict)
     """Fields of lines that are written instead of those in the file."""
-    separator: str = ","
+    delimiter: str = ","
     by_spaces: bool = False
     width: int = 1
     notes: tuple[Note, ...] = ()
@@ -119,8 +119,8 @@ def plan_text(
         return plan
     if max(map(len, head.lines)) > MAX_LINE:
         return plan
-    separator, by_spaces = _separator(head.lines, delimiter)
-    rows = list(split_rows(head.lines, separator, by_spaces))
+    found, by_spaces = _delimiter(head.lines, delimiter)
+    rows = list(split_rows(head.lines, found, by_spaces))
     if not rows:
         return plan  # nothing but delimiters
     width = _usual_width(rows)
@@ -131,19 +131,19 @@ def plan_text(
         plan,
         blank=plan.blank | changes.blank,
         replaced=changes.replaced,
-        separator=separator,
+        delimiter=found,
         by_spaces=by_spaces,
         width=width,
         notes=tuple(changes.notes),
     )
 
 
-def _separator(lines: Sequence[str], delimiter: str | None) -> tuple[str, bool]:
+def _delimiter(lines: Sequence[str], given: str | None) -> tuple[str, bool]:
     """Return what separates the fields, and whether it is runs of spaces."""
     data = [line for line in lines if not line.startswith(COMMENT)]
-    if is_split_by_spaces(data, delimiter):
+    if is_split_by_spaces(data, given):
         return SPACE, True
-    return delimiter or detect_separator("\n".join(data or lines)), False
+    return given or detect_delimiter("\n".join(data or lines)), False
 
 
 def _usual_width(rows: Sequence[Line]) -> int:
@@ -256,12 +256,12 @@ def _require_table(rows: Sequence[Line], name: str) -> None:
         )
 
 
-def is_note_line(text: str, separator: str, width: int, is_apart: bool, longest: int) -> bool:
+def is_note_line(text: str, delimiter: str, width: int, is_apart: bool, longest: int) -> bool:
     """Whether a line below a table is a note; ``longest`` is the length of first fields above."""
     # The line is part of a cell with line breaks.
     if text.count('"') % 2:
         return False
-    fields = split_fields(text, separator, by_spaces=False)
+    fields = split_fields(text, delimiter, by_spaces=False)
     filled = list(filter(None, map(str.strip, fields)))
     if not filled or is_value(filled[0]):
         return False
@@ -277,11 +277,11 @@ def has_note_mark(text: str) -> bool:
     return _NOTE_MARK.match(text) is not None
 
 
-def is_short_line(text: str, separator: str, width: int) -> bool:
+def is_short_line(text: str, delimiter: str, width: int) -> bool:
     """Whether a line has one or two texts and no values, where the table has several fields."""
     if text.count('"') % 2:
         return False
-    fields = split_fields(text, separator, by_spaces=False)
+    fields = split_fields(text, delimiter, by_spaces=False)
     filled = list(filter(None, map(str.strip, fields)))
     return (
         len(fields) < width

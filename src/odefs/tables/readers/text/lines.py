@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from odefs.tables.readers.layout.cells import Grid, is_name, is_value, numeric_columns
-from odefs.tables.readers.text.dialect import detect_separator, long_cells
+from odefs.tables.readers.text.dialect import detect_delimiter, long_cells
 
 COMMENT = "#"
 SPACE = " "
@@ -30,18 +30,18 @@ class Line:
         return self.text.startswith(COMMENT)
 
 
-def split_fields(line: str, separator: str, by_spaces: bool) -> list[str]:
+def split_fields(line: str, delimiter: str, by_spaces: bool) -> list[str]:
     """Split one line into fields."""
     with long_cells():
         line = line.strip() if by_spaces else line
-        return next(csv.reader([line], delimiter=separator, skipinitialspace=by_spaces), [])
+        return next(csv.reader([line], delimiter=delimiter, skipinitialspace=by_spaces), [])
 
 
-def split_rows(lines: Sequence[str], separator: str, by_spaces: bool) -> Iterator[Line]:
+def split_rows(lines: Sequence[str], delimiter: str, by_spaces: bool) -> Iterator[Line]:
     """Yield the rows that are not blank; a row with line breaks in quotes has its first line."""
     with long_cells():
         given = [f"{line.strip() if by_spaces else line}\n" for line in lines]
-        reader = csv.reader(given, delimiter=separator, skipinitialspace=by_spaces)
+        reader = csv.reader(given, delimiter=delimiter, skipinitialspace=by_spaces)
         begin = 0
         for fields in reader:
             if any(cell.strip() for cell in fields):
@@ -57,7 +57,7 @@ def is_split_by_spaces(lines: Sequence[str], delimiter: str | None) -> bool:
     if len(lines) < 3 or SPACE not in lines[-1]:
         return False
     # A delimiter in the first line alone, such as the comma of a title, decides nothing.
-    other = detect_separator("\n".join(lines))
+    other = detect_delimiter("\n".join(lines))
     if any(other in line for line in lines[1:]):
         return False
     return _is_table([split_fields(line, SPACE, by_spaces=True) for line in lines])

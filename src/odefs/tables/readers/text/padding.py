@@ -20,7 +20,7 @@ from odefs.tables.readers.text.dialect import (
     DELIMITERS,
     HEAD_BYTES,
     LINES,
-    detect_separator,
+    detect_delimiter,
     text_encoding,
 )
 from odefs.tables.readers.text.lines import COMMENT, SPACE, split_rows
@@ -36,7 +36,7 @@ QUOTE = '"'
 class Padding:
     """Where the fields of a file have spaces."""
 
-    separator: str
+    delimiter: str
     after: bool = False
     """After the delimiter."""
     before: bool = False
@@ -53,7 +53,7 @@ class Padding:
         """Return text outside of quotes without spaces at delimiters and line breaks."""
         if SPACE not in text:
             return text
-        places = [(self.separator, self.after, self.before)]
+        places = [(self.delimiter, self.after, self.before)]
         places += [(end, self.at_start, self.at_end) for end in ("\r\n", "\n")]
         for mark, after, before in places:
             if after:
@@ -111,11 +111,11 @@ def find_padding(text: str, delimiter: str | None, fewest: int = MIN_FIELDS) -> 
         return Padding(delimiter or "")
     lines = text.replace("\r\n", "\n").split("\n")[:LINES]
     lines = [line for line in lines if not line.startswith(COMMENT)]
-    separator = delimiter or detect_separator("\n".join(lines))
+    delimiter = delimiter or detect_delimiter("\n".join(lines))
     try:
-        return _padding_of(lines, separator, fewest)
+        return _padding_of(lines, delimiter, fewest)
     except csv.Error:  # not a text file, or damaged: its reader finds out
-        return Padding(separator)
+        return Padding(delimiter)
 
 
 def _has_space_at(marks: Sequence[str], text: str) -> bool:
@@ -123,25 +123,25 @@ def _has_space_at(marks: Sequence[str], text: str) -> bool:
     return any(f"{one} " in text or f" {one}" in text for one in marks)
 
 
-def _padding_of(lines: Sequence[str], separator: str, fewest: int) -> Padding:
-    after = _is_usual(_after_delimiters(lines, separator), fewest)
+def _padding_of(lines: Sequence[str], delimiter: str, fewest: int) -> Padding:
+    after = _is_usual(_after_delimiters(lines, delimiter), fewest)
     # A quote after a space begins a quoted cell only if spaces belong to the delimiter.
-    before = _is_usual(_before_delimiters(lines, separator, by_spaces=after), fewest)
+    before = _is_usual(_before_delimiters(lines, delimiter, by_spaces=after), fewest)
     whole = _whole_lines(lines)
     at_start = after and _is_usual([line[0] for line in whole], 1)
     at_end = before and _is_usual([line[-1] for line in whole], 1)
-    return Padding(separator, after, before, at_start, at_end)
+    return Padding(delimiter, after, before, at_start, at_end)
 
 
-def _after_delimiters(lines: Sequence[str], separator: str) -> list[str]:
+def _after_delimiters(lines: Sequence[str], delimiter: str) -> list[str]:
     """Return the characters after delimiters, without those of empty fields."""
-    rows = split_rows(lines, separator, by_spaces=False)
+    rows = split_rows(lines, delimiter, by_spaces=False)
     return [cell[:1] for row in rows for cell in row.fields[1:] if cell]
 
 
-def _before_delimiters(lines: Sequence[str], separator: str, by_spaces: bool) -> list[str]:
+def _before_delimiters(lines: Sequence[str], delimiter: str, by_spaces: bool) -> list[str]:
     """Return the characters before delimiters, without those of empty fields."""
-    rows = split_rows(lines, separator, by_spaces)
+    rows = split_rows(lines, delimiter, by_spaces)
     return [cell[-1:] for row in rows for cell in row.fields[:-1] if cell]
 
 

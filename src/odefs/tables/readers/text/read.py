@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from odefs.exceptions import TableError
-from odefs.tables.notes import Note
+from odefs.tables.formulas import restored
+from odefs.tables.polars_names import path_for_scans
 from odefs.tables.readers.compression import beginning, decompress_to, decompressed
 from odefs.tables.readers.limits import MAX_COLUMNS, require_width
-from odefs.tables.readers.names import path_for_scans
 from odefs.tables.readers.options import FOUND, Placement
 from odefs.tables.readers.text.broken_lines import broken_line
 from odefs.tables.readers.text.cells import FiledCells, HeldCells, TextCells
@@ -30,8 +30,8 @@ from odefs.tables.readers.text.header import Header, has_numbered_names, read_he
 from odefs.tables.readers.text.line_ends import with_line_feeds
 from odefs.tables.readers.text.padding import without_padding
 from odefs.tables.readers.text.types import TextTypes
+from odefs.tables.records.notes import Note
 from odefs.tables.table import HeldTable, ParquetTable, Table
-from odefs.tables.writers.formulas import restored
 
 if TYPE_CHECKING:
     import polars as pl
@@ -283,7 +283,7 @@ def _require_narrow(source: Path | bytes, name: str, dialect: Dialect) -> None:
     # Delimiters inside quotes are not counted as fields, so such a line is left to the csv module.
     if len(start) < FIRST_LINE or b"\n" in start or b'"' in start:
         return
-    if start.decode(dialect.encoding, errors="replace").count(dialect.separator) >= MAX_COLUMNS:
+    if start.decode(dialect.encoding, errors="replace").count(dialect.delimiter) >= MAX_COLUMNS:
         raise TableError(
             f"{name}: {dialect.first_line} has more fields than the {MAX_COLUMNS:,} columns "
             "that are supported."

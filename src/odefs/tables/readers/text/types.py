@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from odefs.system.threads import available_threads, share_tasks
-from odefs.tables.readers.names import nameless
+from odefs.tables.polars_names import nameless
 
 if TYPE_CHECKING:
     import polars as pl

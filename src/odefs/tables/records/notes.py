@@ -132,8 +132,8 @@ class Note:
     """Number of the first row of the table: 0 in Python, 1 in files and on the command line."""
 
     def __str__(self) -> str:
+        from odefs.tables.error_messages import named_as_arguments
         from odefs.tables.messages import note_message
-        from odefs.tables.readers.error_messages import named_as_arguments
 
         if self.first_row == 1:
             return note_message(self)
@@ -203,8 +203,8 @@ class FlagConvention:
     values."""
 
     def __str__(self) -> str:
+        from odefs.tables.error_messages import named_as_arguments
         from odefs.tables.messages import convention_message
-        from odefs.tables.readers.error_messages import named_as_arguments
 
         with named_as_arguments():
             return convention_message(self)

@@ -1,4 +1,4 @@
-"""Parts of the readers' error messages: options, lists of tables, and messages of libraries.
+"""Parts of error messages: options, lists of tables, and messages of libraries.
 
 Options are named as the user writes them: ``--table`` on the command line, ``table=`` in Python.
 Errors are raised far below the function that knows which of them applies; it sets that for a block

@@ -1,4 +1,6 @@
-"""Formula escaping in csv: an apostrophe is added on output, and removed when odefs reads it back.
+"""Text that a spreadsheet would compute as a formula: escaped in csv, marked in Excel.
+
+In csv an apostrophe is added on output, and removed when odefs reads the file again.
 
 Text that starts with a formula character, possibly after apostrophes, gets one more apostrophe.
 Different texts stay different, so removing one apostrophe restores them all. Signed numbers are not
@@ -10,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from odefs.tables.readers.names import nameless
+from odefs.tables.polars_names import nameless
 
 if TYPE_CHECKING:
     import polars as pl

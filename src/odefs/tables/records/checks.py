@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from odefs.tables.frames.columns import Kind
-from odefs.tables.notes import Note
+from odefs.tables.records.notes import Note
 
 CheckKind = Literal[
     "zero",
@@ -83,8 +83,8 @@ class ValueCheck:
     """Number of distinct values of the cells that ``apart_count`` counts."""
 
     def __str__(self) -> str:
+        from odefs.tables.error_messages import named_as_arguments
         from odefs.tables.messages import check_message
-        from odefs.tables.readers.error_messages import named_as_arguments
 
         if self.first_row == 1:
             return check_message(self)
