@@ -38,8 +38,9 @@ def quantiles(ordered: np.ndarray, *shares: float) -> list[float]:
 
 def name_words(name: str) -> list[str]:
     """Return the words of a name: ``patientAge_years`` is patient, age, years; % is percent."""
-    # ``Yield %`` is a column of percentages, in which 930 is impossible, not just extreme.
-    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|%", name)
+    # ``Yield %`` is a column of percentages, in which 930 is impossible, not just extreme. The pH
+    # is one word, though a capital letter begins a word elsewhere.
+    words = re.findall(r"(?<![A-Za-z])pH(?![a-z])|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|%", name)
     return ["percent" if word == "%" else word.lower() for word in words]
 
 

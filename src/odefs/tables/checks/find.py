@@ -274,7 +274,7 @@ def _column_suspects(
     # The size of an identifier means nothing, so none of them is too large or too small.
     if facts.whole and IDENTIFIER_NAME.search(facts.name):
         return found, None
-    return [*found, *number_suspects(facts)], facts
+    return [*found, *number_suspects(facts, today)], facts
 
 
 def _repeated_texts(tallies: Iterable[ColumnTally]) -> Callable[[str], bool]:

@@ -1,6 +1,7 @@
-"""Checks of numbers: codes for missing values, impossible values, zeros and negative numbers.
+"""Checks of numbers: codes for missing values, zeros and negative numbers.
 
-Extreme values are in :mod:`odefs.tables.checks.extreme_values`. A cell is named by one check only,
+Impossible values are in :mod:`odefs.tables.checks.ranges` and :mod:`odefs.tables.checks.years`,
+extreme ones in :mod:`odefs.tables.checks.extreme_values`. A cell is named by one check only,
 the most specific one; the other checks leave it out.
 """
 
@@ -10,8 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from odefs.tables.checks.extreme_values import FEW_VALUES, extreme_suspects
-from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts, TextFacts, name_words, quantiles
+from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts, TextFacts, quantiles
 from odefs.tables.checks.gather import CODES, ColumnTally
+from odefs.tables.checks.ranges import are_changes, impossible
+from odefs.tables.checks.years import year_suspects
 from odefs.tables.records.checks import Suspect
 
 CODE_GAP = 0.5
@@ -19,7 +22,7 @@ CODE_GAP = 0.5
 SMALL_CODES = (9.0, -9.0, -8.0, 99.0, -99.0, 88.0, -88.0, 98.0)
 """Codes that are ordinary numbers in many columns: they must lie further away."""
 SMALL_CODE_GAP = 1.5
-ZERO_SHARE, NEGATIVE_SHARE, IMPOSSIBLE_SHARE, INFINITE_SHARE = 0.05, 0.01, 0.01, 0.05
+ZERO_SHARE, NEGATIVE_SHARE, INFINITE_SHARE = 0.05, 0.01, 0.05
 """More cells than these are no errors but a property of the column."""
 CODED_SHARE, CODED_VALUES = 0.1, 2
 """The same for negative numbers that are codes, and the most distinct ones."""
@@ -39,31 +42,6 @@ freedom.
 RELIABLE = 200
 """Number of values from which on skewness is not an accident."""
 
-RANGES = {
-    "lat": (-90.0, 90.0),
-    "latitude": (-90.0, 90.0),
-    "lon": (-180.0, 180.0),
-    "lng": (-180.0, 180.0),
-    "longitude": (-180.0, 180.0),
-    "percent": (0.0, 100.0),
-    "percentage": (0.0, 100.0),
-    "pct": (0.0, 100.0),
-    "humidity": (0.0, 100.0),
-    "age": (0.0, 120.0),
-    "month": (1.0, 12.0),
-    "hour": (0.0, 24.0),
-    "minute": (0.0, 60.0),
-    "probability": (0.0, 1.0),
-    "prob": (0.0, 1.0),
-    "proportion": (0.0, 1.0),
-    "ph": (0.0, 14.0),
-}
-"""Ranges of columns by a word of their name."""
-CHANGES = frozenset(
-    ["change", "growth", "diff", "difference", "increase", "decrease", "return", "returns", "delta"]
-)
-"""Words of a name that make negative numbers and more than 100 percent ordinary."""
-
 
 def infinite_suspects(tally: ColumnTally, text: TextFacts | None) -> list[Suspect]:
     """Return the infinite cells of a column of numbers, which count as missing, if they are few."""
@@ -82,22 +60,24 @@ def infinite_suspects(tally: ColumnTally, text: TextFacts | None) -> list[Suspec
     return [infinite] if 0 < count <= max(1, INFINITE_SHARE * n) else []
 
 
-def number_suspects(facts: NumberFacts) -> list[Suspect]:
-    """Return the suspects of a column of numbers."""
+def number_suspects(facts: NumberFacts, today: float) -> list[Suspect]:
+    """Return the suspects of a column of numbers; ``today`` is the start of the day."""
     if facts.n < LEAST_CELLS:
         return []
     found, named = [], set[float]()
     for code in _codes(facts):
         found.append(code)
         named.update(code.numbers)
-    impossible = _impossible(facts, named)
-    low, high = (impossible.below, impossible.above) if impossible else (-np.inf, np.inf)
+    implied = impossible(facts, named)
+    beyond = year_suspects(facts, today, named) if implied is None else [implied]
+    low = max((one.below for one in beyond), default=-np.inf)
+    high = min((one.above for one in beyond), default=np.inf)
     zero = _zeros(facts, named)
-    negative = None if impossible and low == 0 else _negatives(facts, named)
+    negative = None if low >= 0 else _negatives(facts, named)
     if negative:
         low = 0.0
     named |= {0.0} if zero else set()
-    found += [one for one in (impossible, zero, negative) if one is not None]
+    found += [*beyond, *(one for one in (zero, negative) if one is not None)]
     return [*found, *extreme_suspects(facts, named, low, high)]
 
 
@@ -150,42 +130,6 @@ def _values_except(facts: NumberFacts, codes: Collection[float]) -> _OtherValues
     return _OtherValues(lowest, highest, q99 - q01 or highest - lowest, is_positive, facts.whole)
 
 
-def _named_range(facts: NumberFacts) -> tuple[float, float] | None:
-    """Return the range that the name of the column implies, if it implies one."""
-    ranges = {RANGES[word] for word in name_words(facts.name) if word in RANGES}
-    return ranges.pop() if len(ranges) == 1 and not _are_changes(facts) else None
-
-
-def _are_changes(facts: NumberFacts) -> bool:
-    """Whether a column holds changes or times, which have no range and may be negative."""
-    return facts.of == "time" or not CHANGES.isdisjoint(name_words(facts.name))
-
-
-def _impossible(facts: NumberFacts, named: set[float]) -> Suspect | None:
-    """Values outside the range that the name of the column implies."""
-    implied = _named_range(facts)
-    if implied is None:
-        return None
-    low, high = implied
-    rest = facts.typical(named)
-    outside = [v for v in (*facts.lowest(named), *facts.highest(named)) if not low <= v <= high]
-    limit = max(2, IMPOSSIBLE_SHARE * facts.n)
-    in_range = rest[(rest >= low) & (rest <= high)]
-    if not outside or rest.size - in_range.size > limit * rest.size / facts.n or not in_range.size:
-        return None
-    # A column of 0 to 1 with some values above may count percentages.
-    if high == 100 and quantiles(in_range, 0.9)[0] <= 1:
-        return None
-    return facts.suspect(
-        "impossible_value",
-        0.95,
-        excluded=tuple(sorted(named)),
-        below=low,
-        above=high,
-        usual=(low, high),
-    )
-
-
 def _n_negative(facts: NumberFacts, named: set[float]) -> int:
     """Return the number of negative cells, without values that other checks name."""
     return facts.tally.n_negative - sum(facts.tally.special[v] for v in named if v < 0)
@@ -224,7 +168,7 @@ def _are_far_from_zero(sizes: np.ndarray, lowest: float) -> bool:
 def _negatives(facts: NumberFacts, named: set[float]) -> Suspect | None:
     """Negative numbers in a column whose other values stop at zero."""
     count = _n_negative(facts, named)
-    if not 0 < count <= max(1, CODED_SHARE * facts.n) or _are_changes(facts):
+    if not 0 < count <= max(1, CODED_SHARE * facts.n) or are_changes(facts):
         return None
     typical = facts.typical(named)
     rest = typical[typical >= 0]

@@ -187,7 +187,9 @@ def _impossible(check: "ValueCheck") -> str:
 
 
 def _future(check: "ValueCheck") -> str:
-    return f"{_cells(check, 'date is', 'dates are')} in the future ({_quoted(check)})"
+    # Of a column of numbers, these are calendar years.
+    noun = ("date is", "dates are") if check.of == "time" else ("year is", "years are")
+    return f"{_cells(check, *noun)} in the future ({_quoted(check)})"
 
 
 def _infinite(check: "ValueCheck") -> str:
