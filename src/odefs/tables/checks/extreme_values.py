@@ -5,7 +5,8 @@ robust deviations away. Where a column is skewed or has heavy tails, distances a
 logarithms, so that a long tail does not count as far. Logarithms of columns that range over several
 orders of magnitude have large deviations; in these a value is also far if the gap to all others is
 much wider than the gaps between the next ones. In small tables a single value is compared with the
-others alone.
+others alone. One or two values may also be isolated (:mod:`odefs.tables.checks.isolation`): 33 in a
+skewed column from 0 to 11 is not far by logarithms.
 """
 
 from collections.abc import Callable, Collection
@@ -13,6 +14,7 @@ from collections.abc import Callable, Collection
 import numpy as np
 
 from odefs.tables.checks.facts import NumberFacts, quantiles
+from odefs.tables.checks.isolation import isolated_values
 from odefs.tables.records.checks import Suspect
 
 DEVIATIONS, LOG_DEVIATIONS = 7.0, 6.0
@@ -105,7 +107,12 @@ def _far_by_any_rule(
     found_high = found_high or _beyond_gap(highest - middle, facts.n, most_high, least)
     found_low = found_low or _beyond_gap(middle - lowest, facts.n, most_low, least)
     if not found_high and not found_low and rest.size < SMALL:
-        return _far_alone(rest)
+        found_low, found_high = _far_alone(rest)
+    if facts.n_distinct >= FEW_VALUES and not (found_low and found_high):
+        isolated_low, isolated_high = isolated_values(
+            lowest[found_low:], highest[found_high:], rest, facts.n
+        )
+        found_low, found_high = found_low or isolated_low, found_high or isolated_high
     return found_low, found_high
 
 
