@@ -26,7 +26,7 @@ from odefs.plots.base import (
     usual_color,
 )
 from odefs.tables.messages.values import MISSING, first_of
-from odefs.tables.results.displayed_rows import shown_names
+from odefs.tables.results.displayed_rows import RowTexts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -127,7 +127,7 @@ class RowDisplay(Display):
             quartiles,
             not_drawn,
             [texts[name] for name in shown],
-            shown_names(detection, first=0)[1][number],
+            RowTexts(detection, first=0)[number],
         ).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:

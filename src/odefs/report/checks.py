@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from odefs.report.scores import plain
+from odefs.tables.messages import row_name
 from odefs.tables.records.checks import ValueCheck
 
 SHOWN_CHECKS = 20
@@ -23,7 +24,10 @@ def _record(check: ValueCheck) -> dict[str, object]:
         "count": check.count,
         # Documents count rows from 1, as files and the command line do; Python counts from 0.
         "rows": [row + 1 for row in check.rows[:SHOWN_ROWS]],
-        "names": [plain(name) for name in check.names[:SHOWN_ROWS]],
+        "names": [
+            plain(row_name(name, row + 1))
+            for name, row in zip(check.names[:SHOWN_ROWS], check.rows, strict=False)
+        ],
         "certainty": check.certainty,
     }
     if check.values:

@@ -32,6 +32,7 @@ from odefs.tables.records.notes import as_plain
 from odefs.tables.results.detection import TableDetection
 from odefs.tables.results.displayed_rows import (
     Extent,
+    RowTexts,
     extent_of,
     shown_checks,
     shown_id,
@@ -54,7 +55,8 @@ def collect(
     The latter are points, identity, whether the model was trained on another table or has learned
     from answers, neighbours, charts of columns and csv lines.
     """
-    identifier, names = shown_names(detection)
+    names = RowTexts(detection)
+    identifier = names.identifier
     checks = shown_checks(detection)
     extent = extent_of(detection)
     groups = foremost_rows(detection, extent.order)
@@ -108,7 +110,7 @@ def collect(
         "key": "row" if _are_numbers(detection, rows) else key_name(identifier),
         "nearest": collect_nearest(detection, extent, first, names, shown),
         "charts": collect_charts(detection, extent, importances, distributions),
-        "csv": collect_csv(detection, extent, groups, rows, kinds, names),
+        "csv": collect_csv(detection, extent, groups, rows, kinds, shown_names(detection)[1]),
     }
 
 

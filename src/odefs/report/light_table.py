@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from odefs.report.rows import cell
 from odefs.tables.messages import count, flagged, more_checks, reason_texts, score
 from odefs.tables.results.detection import READING_LINES, TableDetection
-from odefs.tables.results.displayed_rows import reading_lines, shown_checks, shown_names
+from odefs.tables.results.displayed_rows import RowTexts, reading_lines, shown_checks
 
 ROWS = 10
 CHECKS = 3
@@ -30,10 +30,10 @@ def render_light(detection: TableDetection, page: str | None = None) -> str:
 
     ``page`` is the address of the whole page, if there is one.
     """
-    name, names = shown_names(detection, first=0)
+    names = RowTexts(detection, first=0)
     rows = [int(row) for row in detection.order[:ROWS]]
     reasons = detection.reasons(rows) if rows else []
-    header = _line("th", [name, "score", "flagged", "reasons"])
+    header = _line("th", [names.identifier, "score", "flagged", "reasons"])
     lines = [
         _line(
             "td",

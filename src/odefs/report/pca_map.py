@@ -15,7 +15,7 @@ from odefs.report.rows import foremost_rows
 from odefs.report.scores import plain
 from odefs.system.threads import one_blas_thread
 from odefs.tables.results.detection import TableDetection
-from odefs.tables.results.displayed_rows import Extent, extent_of, shown_names
+from odefs.tables.results.displayed_rows import Extent, RowTexts, extent_of
 
 ORDINARY_ROWS = 2_000
 FLAGGED_ROWS = 1_000
@@ -30,7 +30,7 @@ def map_of(detection: TableDetection, first: int = 1) -> dict[str, Any] | None:
     """
     extent = extent_of(detection)
     top = [group[0] for group in foremost_rows(detection, extent.order)]
-    return collect_map(detection, extent, top, shown_names(detection, first)[1])
+    return collect_map(detection, extent, top, RowTexts(detection, first))
 
 
 def collect_map(

@@ -14,7 +14,7 @@ from odefs.tables.frames.convert import column_cells
 from odefs.tables.messages.reasons import RowRecord
 from odefs.tables.messages.review import row_score
 from odefs.tables.results.detection import TableDetection
-from odefs.tables.results.displayed_rows import plain_cell, shown_names
+from odefs.tables.results.displayed_rows import RowTexts, plain_cell
 from odefs.tables.table import Table
 
 SHOWN_COLUMNS = 40
@@ -31,12 +31,13 @@ class RowViews:
     def __init__(self, found: TableDetection, table: Table, kept_back: Sequence[str] = ()) -> None:
         self.found, self.table = found, table
         self._kept_back = {*kept_back, *found.hidden}
-        self.identifier, self._names = shown_names(found)
+        self._names = RowTexts(found)
+        self.identifier = self._names.identifier
         self._distributions: dict[str, dict[str, Any]] = {}
 
     def title(self, row: int) -> str:
         """The row as sentences name it: ``row 17``, or the id column and the id."""
-        return messages.without_controls(f"{self.identifier} {self.name(row)}")
+        return messages.without_controls(messages.row_title(self.identifier, self.name(row)))
 
     def name(self, row: int) -> str:
         """Its id or number alone."""

@@ -38,7 +38,7 @@ class ExplainRun(ModelRun):
     "--rows",
     metavar="LIST",
     help="Rows to explain, as in 3,17,20-25: ids if there is an id column, otherwise row numbers "
-    "from 1 (default: the top-ranked outliers).",
+    "from 1; 'row 17' is a row without an id (default: the top-ranked outliers).",
 )
 @options.hide
 @options.reading
@@ -83,11 +83,12 @@ def _rows(text: str, found: "TableDetection") -> list[int]:
 
     Entries are ids if rows are shown with their ids, otherwise row numbers.
     """
-    from odefs.tables.results.displayed_rows import shown_id, shown_names
+    from odefs.tables.results.displayed_rows import RowTexts, shown_id
 
     parts = [part.strip() for part in text.split(",")]
     by_id = shown_id(found) is not None
-    chosen = _by_id(parts, *shown_names(found)) if by_id else _by_number(parts, found.n_rows)
+    names = RowTexts(found)
+    chosen = _by_id(parts, names.identifier, names) if by_id else _by_number(parts, found.n_rows)
     return list(dict.fromkeys(row for rows in chosen for row in rows))
 
 
@@ -105,14 +106,18 @@ def _by_number(parts: list[str], n_rows: int) -> Iterator[Sequence[int]]:
 
 
 def _by_id(parts: list[str], identifier: str, names: Iterable[object]) -> Iterator[Sequence[int]]:
-    """Rows with the given ids, or with integer ids within a range, in table order."""
+    """Rows with the given ids, or with integer ids within a range, in table order.
+
+    Names are those that are shown: a row without an id is ``row 505``.
+    """
     from odefs.exceptions import TableError
+    from odefs.tables.messages import row_name
 
     places: dict[str, list[int]] = {}
     for row, name in enumerate(names):
-        if name is not None:
-            places.setdefault(str(name), []).append(row)
-    for part in parts:
+        places.setdefault(str(name), []).append(row)
+    for given in parts:
+        part = str(row_name(given, 0))
         # An id may look like a range (2024-05), so ids are tried first.
         if part in places:
             yield places[part]
@@ -123,10 +128,19 @@ def _by_id(parts: list[str], identifier: str, names: Iterable[object]) -> Iterat
         )
         if not within:
             raise TableError(
-                f"no row has {part!r} in the column {identifier!r}: give ids of that column, "
-                f"as in --rows {next(iter(places), '')}, or a range of integer ids such as 20-25."
+                f"no row has {given!r} in the column {identifier!r}: give ids of that "
+                f"column, as in --rows {next(iter(places), '')}, or a range of integer ids such as "
+                f"20-25{_of_unnamed(places)}."
             )
         yield within
+
+
+def _of_unnamed(names: Iterable[str]) -> str:
+    """How rows without an id are given, if there are any."""
+    from odefs.tables.messages import numbered_row
+
+    first = next((name for name in names if numbered_row(name) is not None), None)
+    return "" if first is None else f"; rows without an id by their numbers, as in '{first}'"
 
 
 def _range(part: str) -> tuple[int, int] | None:
@@ -148,9 +162,9 @@ def _integer(text: str) -> int:
 
 
 def _explained(found: "TableDetection", rows: list[int]) -> list[dict[str, object]]:
-    from odefs.tables.results.displayed_rows import shown_names, shown_reason
+    from odefs.tables.results.displayed_rows import RowTexts, shown_reason
 
-    _, names = shown_names(found)
+    names = RowTexts(found)
     return [
         {
             "row": row + 1,

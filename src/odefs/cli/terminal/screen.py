@@ -18,7 +18,12 @@ from odefs.kernels.row_reductions import median
 from odefs.report.rows import foremost_rows
 from odefs.tables import messages
 from odefs.tables.messages import percent, reason_details, reason_text, without_controls
-from odefs.tables.results.displayed_rows import reading_lines, shown_checks, shown_names
+from odefs.tables.results.displayed_rows import (
+    RowTexts,
+    reading_lines,
+    shown_checks,
+    shown_names,
+)
 
 if TYPE_CHECKING:
     from odefs.cli.outputs import Targets
@@ -153,11 +158,11 @@ def outlier_table(
     found: "TableDetection", groups: Sequence[Sequence[int]]
 ) -> tuple[list[Column], list[list[str]]]:
     """The top-ranked rows with their reasons; the identical rows of a group share a line."""
-    identifier, names = shown_names(found)
+    names = RowTexts(found)
     agreement = [] if found.agreement is None else [Column("agree", is_right=True)]
     columns = [
         Column("rank", is_right=True),
-        Column(_line(identifier)),
+        Column(_line(names.identifier)),
         Column("score", is_right=True),
         *agreement,
         Column("why"),
@@ -194,7 +199,7 @@ def show_files(out: Screen, targets: "Targets", found: "TableDetection") -> None
 
 def show_reasons(out: Screen, found: "TableDetection", rows: Sequence[int]) -> None:
     """Show rows with every reason, the position of its value in the column and usual values."""
-    identifier, names = shown_names(found)
+    names = RowTexts(found)
     for row, reasons in zip(rows, found.reasons(rows, 5), strict=True):
         # Not "stands out": a table without outliers has about one flagged row.
         mark = "flagged" if found.is_outlier[row] else "not flagged"
@@ -203,7 +208,8 @@ def show_reasons(out: Screen, found: "TableDetection", rows: Sequence[int]) -> N
             agree = f", {messages.agreement(found.agreement[row])}"
         rank = f"rank {found.ranks[row]} of {found.n_rows:,}"
         place = f"score {found.scores[row]:.2f}, {rank}, {mark}{agree}"
-        out.say(f"{_line(identifier)} {_line(names[row])}: {place}", bold=True)
+        title = _line(messages.row_title(names.identifier, names[row]))
+        out.say(f"{title}: {place}", bold=True)
         for reason in reasons:
             hidden = reason.column in found.hidden
             details = "" if hidden else reason_details(reason, found.hidden)

@@ -23,6 +23,7 @@ from odefs.tables.answers.lines import (
 )
 from odefs.tables.encoder.text_formats import is_missing_word
 from odefs.tables.frames.convert import column_cells
+from odefs.tables.messages import row_name
 from odefs.tables.results.detection import TableDetection
 from odefs.tables.results.displayed_rows import plain_cell, shown_id
 from odefs.tables.table import Table
@@ -181,10 +182,14 @@ class AnswerFile:
                 places.setdefault(name, []).append(row)
         return places
 
+    def _rows_of_text(self, name: str) -> list[int]:
+        """Numbers of the rows that the report names by a text of its own, not by the id."""
+        return [row for row, own in self._names() if str(row_name(own or None, row + 1)) == name]
+
     def _row_of_id(
         self, line: int, cells: Mapping[str, str], name: str, places: Mapping[str, list[int]]
     ) -> int:
-        rows = places.get(name) or places.get(_raw(name)) or []
+        rows = places.get(name) or places.get(_raw(name)) or self._rows_of_text(name)
         if len(rows) == 1:
             return rows[0]
         if not cells.get("row"):

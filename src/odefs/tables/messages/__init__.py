@@ -59,6 +59,7 @@ from odefs.tables.messages.results import (
     unreadable_column,
     unseen_categories,
 )
+from odefs.tables.messages.row_names import numbered_row, row_name, row_title
 from odefs.tables.messages.values import (
     KIND_NAMES,
     count,
@@ -112,12 +113,15 @@ __all__ = [
     "note_lines",
     "note_message",
     "number",
+    "numbered_row",
     "outputs_without_input",
     "percent",
     "reason_details",
     "reason_text",
     "reason_texts",
     "reason_usual",
+    "row_name",
+    "row_title",
     "rows_scored",
     "rule",
     "sampled",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from odefs.tables.error_messages import has_option, missing_option
 from odefs.tables.frames.columns import DURATION
+from odefs.tables.messages.row_names import ROW, numbered_row, row_name
 from odefs.tables.messages.values import (
     count,
     duration,
@@ -19,8 +20,6 @@ from odefs.tables.records.notes import COMPACT_DATES
 if TYPE_CHECKING:
     from odefs.tables.records.checks import Cell, CheckKind, ValueCheck
 
-ROW = "row"
-"""What rows without ids go by."""
 SHOWN_VALUES = 3
 SHOWN_ROWS = 3
 LONGEST_CELL = 100
@@ -56,10 +55,19 @@ def first_rows(
     """Return the first of ``total`` rows: ``rows 3, 17, 20 and 5 more`` or ``order 1011, 1055``.
 
     ``identifier`` is the column of the names, or ``row``. Of a check of that ``column`` itself,
-    such as one of repeated ids, rows go by their numbers, which count from 1.
+    such as one of repeated ids, rows go by their numbers, which count from 1; so do rows without an
+    id, which come last: ``order 1011, row 17``.
     """
-    by_number = identifier == ROW or column == identifier
-    listed = [without_controls(str(one)) for one in (numbers if by_number else names)[:shown]]
+    texts = [
+        without_controls(str(row_name(name, number)))
+        for name, number in zip(names[:shown], numbers[:shown], strict=False)
+    ]
+    are_numbered = [numbered_row(text) is not None for text in texts]
+    by_number = identifier == ROW or column == identifier or all(are_numbered)
+    if by_number:
+        listed = [str(number) for number in numbers[:shown]]
+    else:
+        listed = [texts[k] for k in sorted(range(len(texts)), key=are_numbered.__getitem__)]
     more = f" and {count(total - len(listed))} more" if total > len(listed) else ""
     what = ("row" if total == 1 else "rows") if by_number else without_controls(identifier)
     return f"{what} {', '.join(listed)}{more}"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 import numpy as np
 
@@ -182,6 +182,26 @@ def shown_names(found: Hiding, first: int = 1) -> tuple[str, Sequence[object]]:
     if _are_numbered(found):
         return "row", _row_numbers(found, first)
     return found.identifier, found.row_names
+
+
+class RowTexts(Sequence[object]):
+    """Names of the held rows in texts, as :func:`odefs.tables.messages.row_name` makes them."""
+
+    def __init__(self, found: Hiding, first: int = 1) -> None:
+        self.identifier, self._names = shown_names(found, first)
+        self._numbers = _row_numbers(found, first)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @overload
+    def __getitem__(self, row: int) -> object: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[object]: ...
+    def __getitem__(self, row: int | slice) -> object:
+        if isinstance(row, slice):
+            return [self[k] for k in range(len(self))[row]]
+        return messages.row_name(self._names[row], self._numbers[row])
 
 
 def _row_numbers(found: Hiding, first: int) -> Sequence[int]:
