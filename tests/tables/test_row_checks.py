@@ -337,4 +337,5 @@ def test_lines_of_the_page_have_the_checks_of_their_own_row():
 
 def test_every_kind_of_a_cell_has_a_label():
     of_rows_or_values = {"spelling", "case_or_spaces", "text_in_numbers", "copied_row", "sum_row"}
+    of_rows_or_values |= {"repeated_header", "text_row"}
     assert set(LABELS) | of_rows_or_values == set(get_args(CheckKind))

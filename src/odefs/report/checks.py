@@ -42,4 +42,6 @@ def _record(check: ValueCheck) -> dict[str, object]:
         found["usual_count"] = check.usual_count
     if check.summed:
         found["summed"] = list(check.summed)
+    if check.columns:
+        found["columns"] = list(check.columns)
     return found | {"message": str(check)}

@@ -22,6 +22,7 @@ from odefs.tables.checks.rows import (
     sum_suspects,
 )
 from odefs.tables.checks.text import POSSIBLE_NAME, text_suspects
+from odefs.tables.checks.text_rows import are_replaced, text_rows
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.roles import IDENTIFIER_NAME
 from odefs.tables.encoder.text_formats import format_named
@@ -72,7 +73,7 @@ def find_checks(
         located = locate(table, [*suspects, *sums], encoder.na, dates)
         located = [one for one in located if not _is_name(one, located, table, numbers)]
     copies = copied_rows(gathered)
-    checks = _located_checks(located)
+    checks = _located_checks(located, hidden)
     if copies is not None:
         checks = [check for check in checks if not _is_copied_id(check, copies)] + [copies]
     kept_back = frozenset(hidden)
@@ -100,8 +101,11 @@ def _checked_columns(encoder: ColumnEncoder, names: Sequence[str]) -> tuple[list
     return [name for name in read if name not in counting], counters
 
 
-def _located_checks(located: Sequence[Located]) -> list[ValueCheck]:
-    """Return a check for each suspect; a row that is a total is named as such only."""
+def _located_checks(located: Sequence[Located], hidden: Collection[str]) -> list[ValueCheck]:
+    """Return a check for each suspect; a row that is a total is named as such only.
+
+    So is a row of text among numbers, without its cells.
+    """
     sums = sum_rows(located)
     summed = _named_rows(sums)
     by_column = defaultdict[str, list[Located]](list)
@@ -115,7 +119,9 @@ def _located_checks(located: Sequence[Located]) -> list[ValueCheck]:
     labelled = _named_rows(check for check in checks if check.kind == "total_row")
     checks += [check for check in sums if not labelled.issuperset(check.rows)]
     totals = labelled | summed
-    return [check for check in checks if not _is_extreme_total(check, totals)]
+    texts = text_rows(located, hidden)
+    checks = [check for check in checks if not are_replaced(check, texts)]
+    return [check for check in [*checks, *texts] if not _is_extreme_total(check, totals)]
 
 
 def _is_name(

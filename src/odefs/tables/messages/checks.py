@@ -95,6 +95,10 @@ def checked_row(check: "ValueCheck", original: object = None) -> str:
     """Return what is wrong with a row of a check; ``original`` names the row that it repeats."""
     if check.kind == "sum_row":
         return without_controls(f"sum of all other rows in {_summed(check)}")
+    if check.kind == "repeated_header":
+        return without_controls(f"repeats the header in {_text_columns(check)}")
+    if check.kind == "text_row":
+        return without_controls(f"text in {_text_columns(check)}")
     return without_controls(
         "copy of an earlier row" if original is None else f"copy of row {original}"
     )
@@ -276,6 +280,21 @@ def _sum_row(check: "ValueCheck") -> str:
     return f"1 row is the sum of all other rows in {_summed(check)}"
 
 
+def _repeated_header(check: "ValueCheck") -> str:
+    rows = _cells(check, "row repeats", "rows repeat")
+    return f"{rows} the header in {_text_columns(check)}; these cells count as missing"
+
+
+def _text_row(check: "ValueCheck") -> str:
+    rows = _cells(check, "row has", "rows have")
+    return f"{rows} text in {_text_columns(check)}; these cells count as missing"
+
+
+def _text_columns(check: "ValueCheck") -> str:
+    columns = count(len(check.columns), "column")
+    return f"{columns} of numbers or dates ({first_of(check.columns, SHOWN_VALUES)})"
+
+
 def _summed(check: "ValueCheck") -> str:
     return first_of(check.summed, SHOWN_VALUES)
 
@@ -297,6 +316,8 @@ SENTENCES: "dict[CheckKind, Callable[[ValueCheck], str]]" = {
     "copied_row": _copied_row,
     "total_row": _total_row,
     "sum_row": _sum_row,
+    "repeated_header": _repeated_header,
+    "text_row": _text_row,
 }
 
 LABELS: "dict[CheckKind, str]" = {

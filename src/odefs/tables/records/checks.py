@@ -25,6 +25,8 @@ CheckKind = Literal[
     "copied_row",
     "total_row",
     "sum_row",
+    "repeated_header",
+    "text_row",
 ]
 """Kinds of values to check; stable keywords."""
 
@@ -62,6 +64,8 @@ class ValueCheck:
     """Number of rows with the frequent spelling, or of distinct ids that are repeated."""
     summed: tuple[str, ...] = ()
     """Columns in which a row is the sum of the others."""
+    columns: tuple[str, ...] = ()
+    """Columns of numbers or dates in which a row has text."""
     of: Kind = "number"
     """Kind of the values."""
     unit: str = ""
@@ -93,10 +97,12 @@ class ValueCheck:
 
     def concerns(self, columns: frozenset[str]) -> bool:
         """Whether the check is about one of these columns, or names one."""
-        return self.column in columns or not columns.isdisjoint(self.summed)
+        return self.column in columns or not columns.isdisjoint((*self.summed, *self.columns))
 
     def replaces(self, note: Note) -> bool:
         """Whether the check repeats a note on the same cells."""
+        if note.kind == "unreadable_cells" and note.column in self.columns:
+            return True
         return note.column == self.column and (self.kind, note.kind) in REPLACED_NOTES
 
 
