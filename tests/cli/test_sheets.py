@@ -47,6 +47,22 @@ def test_every_sheet_has_its_result(folder):
     assert again.returncode == 0, "earlier reports of the same sheets are overwritten"
 
 
+def test_a_sheet_that_was_given_is_named(folder):
+    line = ("t.xlsx", "--sheet", "south", "--json", *QUICK)
+    done = run("detect", *line, "--save", "one.odefs", cwd=folder)
+    document = json.loads(done.stdout)
+    Draft202012Validator(SCHEMA).validate(document)
+    assert (document["source"]["name"], document["source"]["sheet"]) == ("t.xlsx", "south")
+    shown = run("detect", "t.xlsx", "--sheet", "south", "--no-report", *QUICK, cwd=folder).stdout
+    assert shown.startswith("t.xlsx, sheet south: 40 rows")
+    page = run("report", "one.odefs", *line[:3], "-o", "one.md", cwd=folder)
+    assert page.returncode == 0, page.stderr
+    assert (folder / "one.md").read_text().startswith("# t.xlsx, sheet south")
+    # Without the option, the source has the keys of every other file.
+    done = run("detect", "t.xlsx", "--json", *QUICK, cwd=folder)
+    assert "sheet" not in json.loads(done.stdout)["source"]
+
+
 def test_sheets_with_similar_names_have_files_of_their_own(tmp_path):
     names = ("R&D", "R+D", "R (D)")
     with Workbook(tmp_path / "t.xlsx") as book:
@@ -115,7 +131,7 @@ def test_a_range_is_read(folder):
         cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "t.xlsx: 40 rows, 2 columns used" in done.stdout
+    assert "t.xlsx, sheet south: 40 rows, 2 columns used" in done.stdout
 
 
 @pytest.mark.parametrize(("command", "takes_all"), [("detect", 1), ("check", 0), ("review", 0)])

@@ -542,3 +542,15 @@ def test_cells_to_check_are_named_with_what_is_wrong():
 def test_durations_are_signed_as_a_whole():
     assert duration(-5) == "-0:00:05"
     assert duration(86_400 * 40) == "40 days, 0:00:00"
+
+
+def test_a_sample_is_named_only_where_it_is_one():
+    said = messages.sampled(50_000, judged_by=20_000, drawn=10_000)
+    assert "20,000" in said
+    assert "10,000" in said
+    of_model = messages.sampled(50_000, judged_by=None, drawn=10_000)
+    assert "10,000" in of_model
+    assert "inferred" not in of_model
+    everything = messages.sampled(180, judged_by=180, drawn=180)
+    assert "180" not in everything
+    assert "memory" not in said + of_model + everything

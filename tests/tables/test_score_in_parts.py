@@ -174,7 +174,7 @@ def test_one_row_and_none(folder):
     assert a.equals(b)
     assert b.height == 1
     page = (folder / "there.md").read_text()
-    assert sampled(judged_by=None, drawn=1) in page
+    assert sampled(1, judged_by=None, drawn=1) in page
     here, there = both(folder, "none.csv")
     assert here.returncode == there.returncode == 1
     assert messages(here) == messages(there)

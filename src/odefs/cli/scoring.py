@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from odefs._progress import report_progress, stage
 from odefs.cli import options
-from odefs.cli.sheets import SheetRun, of_sheet
+from odefs.cli.sheets import SheetRun, of_sheet, with_sheet
 
 if TYPE_CHECKING:
     from odefs.inspection.conformal import Reference
@@ -131,7 +131,8 @@ def score_file(
             training=loaded.training,
         )
     provenance = Provenance.of_model(loaded.model, shared_command_line())
-    return Scored(loaded, read, described(found, read, provenance), drift)
+    found = with_sheet(described(found, read, provenance), run)
+    return Scored(loaded, read, found, drift)
 
 
 def reference_scores(run: ModelRun, file: str) -> "Reference":

@@ -14,6 +14,7 @@ from odefs.cli.terminal.messages import document_text, fail, say_warning, write_
 
 if TYPE_CHECKING:
     from odefs.tables.readers.open import Reading
+    from odefs.tables.results.detection import TableDetection
 
 ALL = "all"
 UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]')
@@ -157,6 +158,13 @@ def of_sheet(read: "Reading", sheet: str | None) -> "Reading":
         return read
     notes = tuple(note for note in read.notes if note.kind != "other_sheets")
     return replace(read, name=sheet_title(read.name, sheet), notes=notes)
+
+
+def with_sheet(found: "TableDetection", run: SheetRun) -> "TableDetection":
+    """The detection with the sheet that was given, if its table is not named after it already."""
+    if run.sheet is not None or run.reading.sheet is None:
+        return found
+    return replace(found, source=found.source | {"sheet": run.reading.sheet})
 
 
 def sheet_title(name: str, sheet: str | None) -> str:

@@ -18,7 +18,7 @@ def render_markdown(summary: dict[str, Any]) -> str:
         messages.labels(summary["labels"]),
     )
     blocks = [
-        f"# {safe(summary['source']['name'])}",
+        f"# {safe(messages.table_title(summary['source']))}",
         " ".join(safe(text) for text in opening).rstrip(),
         *_checks(summary),
         "## Kinds of outliers",
@@ -111,7 +111,11 @@ def _read(summary: dict[str, Any]) -> list[str]:
     rows = messages.count(summary["rows"], "row")
     columns = messages.count(len(summary["columns_used"]), "column")
     lines = [f"- {rows}, {columns} used: {used}"]
-    lines += [f"- {safe(messages.sampled(**summary['sampled']))}"] if summary["sampled"] else []
+    lines += (
+        [f"- {safe(messages.sampled(summary['rows'], **summary['sampled']))}"]
+        if summary["sampled"]
+        else []
+    )
     lines += [f"- {safe(note['message'])}" for note in summary["notes"]]
     lines += [
         f"- left out: {safe(column)} ({safe(why['message'])})"

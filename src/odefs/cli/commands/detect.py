@@ -23,6 +23,7 @@ from odefs.cli.sheets import (
     run_sheets,
     sheet_path,
     sheet_writing,
+    with_sheet,
 )
 from odefs.cli.terminal.messages import say_warning
 from odefs.cli.terminal.progress import progress
@@ -169,6 +170,7 @@ def _detect(file: str, run: DetectRun) -> SheetResult:
             told = _read_answers(run.answers, read, run.fit) if run.answers else []
             with named_errors(local, writing.output):
                 found = detect_input(read, model, run.fit, told, checks=not run.no_checks)
+                found = with_sheet(found, run)
             notes = write_outputs(targets, read.table, found, writing)
         for note in () if display.quiet else notes:
             say_warning(f"{targets.scores}: {note}")

@@ -79,9 +79,8 @@ def _is_set(variable: str) -> bool:
 
 def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
     """Show the table, its top-ranked outliers with reasons, and the columns of the model."""
-    name = found.source.get("name", "table")
     out.say(
-        f"{_line(name)}: {messages.count(found.n_rows, 'row')}, "
+        f"{_line(messages.table_title(found.source))}: {messages.count(found.n_rows, 'row')}, "
         f"{messages.count(len(found.encoder.columns), 'column')} used",
         bold=True,
     )
@@ -113,7 +112,7 @@ def show_agreement(out: Screen, found: "TableDetection", rows: Sequence[int]) ->
 def show_reading(out: Screen, found: "TableDetection") -> None:
     """Show how the table was read: columns left out, formats recognised, what was not possible."""
     if found.part is not None:
-        out.say(messages.sampled(found.part.judged_by, found.part.drawn.size))
+        out.say(messages.sampled(found.n_rows, found.part.judged_by, found.part.drawn.size))
     for line in reading_lines(found):
         out.say(line)
     for fallback in getattr(found.model, "fit_info_", {}).get("fallbacks", []):

@@ -17,7 +17,7 @@ from odefs.tables.messages.checks import (
     to_check,
 )
 from odefs.tables.messages.notes import convention_message, exclusion_message, note_message
-from odefs.tables.messages.reading import left_out_lines, no_columns, note_lines
+from odefs.tables.messages.reading import left_out_lines, no_columns, note_lines, table_title
 from odefs.tables.messages.reasons import (
     NO_REASON,
     kind,
@@ -132,6 +132,7 @@ __all__ = [
     "shortened",
     "size",
     "span",
+    "table_title",
     "to_check",
     "too_many_flagged",
     "trait",

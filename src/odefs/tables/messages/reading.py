@@ -20,6 +20,12 @@ GROUPED_NOTES: tuple[NoteKind, ...] = ("text_format", "leading_zeros", "identifi
 """Kinds of notes that name one column and hold for several in the same words."""
 
 
+def table_title(source: Mapping[str, object]) -> str:
+    """Return the name of a table, with its sheet if one was given."""
+    name, sheet = source.get("name", "table"), source.get("sheet")
+    return f"{name}" if sheet is None else f"{name}, sheet {sheet}"
+
+
 def left_out_lines(left_out: Mapping[str, Exclusion]) -> list[str]:
     """Return the columns that are left out, one line per reason: ``a, b and 5 more (empty)``."""
     groups: dict[str, list[str]] = {}

@@ -148,20 +148,18 @@ def labels(measures: dict[str, float]) -> str:
     )
 
 
-def sampled(judged_by: int | None, drawn: int) -> str:
-    """Return how a table larger than memory was read.
+def sampled(n_rows: int, judged_by: int | None, drawn: int) -> str:
+    """Return how a table was read in parts, because it is large or as requested.
 
-    Column types come from ``judged_by`` rows, displayed statistics from ``drawn`` rows.
+    Column types come from ``judged_by`` of ``n_rows`` rows, displayed statistics from ``drawn``.
     """
-    types = (
-        ""
-        if judged_by is None
-        else f"column types were inferred from {count(judged_by, 'row')}, and "
-    )
-    return (
-        f"The table is larger than memory. All rows were scored; {types}"
-        f"usual values come from a random sample of {count(drawn, 'row')}."
-    )
+    parts = []
+    if judged_by is not None and judged_by < n_rows:
+        parts.append(f"column types were inferred from {count(judged_by, 'row')}")
+    if drawn < n_rows:
+        parts.append(f"usual values come from a random sample of {count(drawn, 'row')}")
+    start = "The table was read in parts"
+    return f"{start}. All rows were scored; {listed(parts)}." if parts else f"{start}."
 
 
 def noise(columns: Sequence[str]) -> str:
