@@ -1,4 +1,7 @@
-"""Checks of dates: those in the future, those before 1900, and those far from all others."""
+"""Checks of dates: those in the future, those before 1900, and those far from all others.
+
+If all of them are centuries old, the column was read or written in a wrong format.
+"""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,6 +14,8 @@ from odefs.tables.frames.columns import SECONDS_PER_DAY
 from odefs.tables.records.checks import Suspect
 
 FIRST_DATE = datetime(1900, 1, 1, tzinfo=UTC).timestamp()
+FIRST_COLUMN = datetime(1500, 1, 1, tzinfo=UTC).timestamp()
+"""If all dates are earlier, years have lost their century, as in 0014-11-18."""
 DATE_SHARE = 0.05
 """If more dates than these are early or in the future, the table is about the past or the future.
 """
@@ -31,8 +36,8 @@ def date_suspects(facts: NumberFacts, today: float) -> list[Suspect]:
         return []
     if lowest[0] >= 0 and highest[0] < SECONDS_PER_DAY:
         return []  # times of day
-    future, early = _future(facts, today), _early(facts)
-    low = early[0].below if early else -np.inf
+    future, early = _future(facts, today), _early(facts) or _early_column(facts)
+    low = early[0].below if early and early[0].kind == "early_date" else -np.inf
     high = future[0].above if future else np.inf
     extreme = extreme_suspects(facts, (), low, high)
     if future and not PLANNED.isdisjoint(name_words(facts.name)):
@@ -56,6 +61,14 @@ def _early(facts: NumberFacts) -> list[Suspect]:
     if facts.lowest()[0] >= FIRST_DATE or not _are_few(facts.sample < FIRST_DATE):
         return []
     return [facts.suspect("early_date", 0.85, below=FIRST_DATE)]
+
+
+def _early_column(facts: NumberFacts) -> list[Suspect]:
+    """All dates, if they are before 1500."""
+    lowest, highest = float(facts.lowest()[0]), float(facts.highest()[0])
+    if highest >= FIRST_COLUMN:
+        return []
+    return [facts.suspect("early_column", 0.9, below=FIRST_COLUMN, usual=(lowest, highest))]
 
 
 def _are_few(chosen: np.ndarray) -> bool:

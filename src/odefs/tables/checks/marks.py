@@ -41,11 +41,15 @@ def find_marks(
 ) -> Iterator[Marks]:
     """Yield the marks of each check in rows with the given ``numbers``, in the order of the checks.
 
+    Checks of a whole column mark no rows.
+
     ``columns`` are the :func:`columns_to_read` in these rows. Cells with a value in ``na`` are
     missing; numbers in ``dates`` are dates.
     """
     read = {name: as_checked(columns[name], na, dates) for name in columns_to_read(checks)}
     for check in checks:
+        if check.kind == "early_column":
+            continue  # the rows do not differ from each other
         if check.suspect is not None:
             column = read[check.suspect.column]
             places = np.flatnonzero(matches(column, check.suspect))

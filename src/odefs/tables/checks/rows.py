@@ -13,8 +13,8 @@ from odefs.tables.frames.columns import LARGE, Column, Columns
 from odefs.tables.records.checks import Cell, CopiedRows, Suspect, ValueCheck
 from odefs.tables.table import Table
 
-ROWS_KEPT = 1_000
-"""Rows that a check names; further ones are counted."""
+ROWS_KEPT, SAMPLE_OF_COLUMN = 1_000, 3
+"""Rows that a check names, and those of a check of a whole column; further ones are counted."""
 COPY_SHARE = 0.02
 """If more rows are copies, the table has few combinations of values, and copies are ordinary."""
 MIN_COPIED_COLUMNS = 4
@@ -64,12 +64,14 @@ class Located:
 
     def check(self) -> ValueCheck:
         suspect = self.suspect
+        # All rows of the table would hide those of other checks.
+        kept = SAMPLE_OF_COLUMN if suspect.kind == "early_column" else ROWS_KEPT
         return ValueCheck(
             suspect.kind,
             suspect.column,
             self.count,
-            tuple(self.rows),
-            values=tuple(self.values),
+            tuple(self.rows[:kept]),
+            values=tuple(self.values[:kept]),
             n_distinct=self.n_distinct,
             usual=suspect.usual,
             usual_count=suspect.usual_count,

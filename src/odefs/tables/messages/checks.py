@@ -14,6 +14,7 @@ from odefs.tables.messages.values import (
     span,
     value,
     without_controls,
+    year,
 )
 from odefs.tables.records.notes import COMPACT_DATES
 
@@ -214,6 +215,12 @@ def _early(check: "ValueCheck") -> str:
     return f"{_cells(check, 'date is', 'dates are')} before 1900 ({_quoted(check)})"
 
 
+def _early_column(check: "ValueCheck") -> str:
+    first, last = (year(end) for end in check.usual)
+    years = f"the year {first}" if first == last else f"the years {first} to {last}"
+    return f"all {count(check.count, 'date lies', 'dates lie')} in {years}"
+
+
 def _far(check: "ValueCheck") -> str:
     noun = ("date is", "dates are") if check.of == "time" else ("number is", "numbers are")
     return (
@@ -307,6 +314,7 @@ SENTENCES: "dict[CheckKind, Callable[[ValueCheck], str]]" = {
     "infinite_value": _infinite,
     "future_date": _future,
     "early_date": _early,
+    "early_column": _early_column,
     "extreme_value": _far,
     "spelling": _spelling,
     "case_or_spaces": _case_or_spaces,
@@ -328,6 +336,7 @@ LABELS: "dict[CheckKind, str]" = {
     "infinite_value": "infinite",
     "future_date": "in the future",
     "early_date": "before 1900",
+    "early_column": "before 1500",
     "extreme_value": "far from all others",
     "number_in_text": "number among text",
     "repeated_id": "repeated id",

@@ -63,6 +63,15 @@ def duration(seconds: float) -> str:
         return f"{seconds:.6g} s"
 
 
+def year(seconds: object) -> int:
+    """Return the year of a time in seconds since 1970."""
+    assert isinstance(seconds, float)
+    try:
+        return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)).year
+    except OverflowError:  # before the year 1
+        return math.floor(1970 + seconds / (365.2425 * SECONDS_PER_DAY))
+
+
 def count(value: int, noun: str = "", nouns: str = "") -> str:
     """Format a number of things: ``count(1, "row") == "1 row"``."""
     text = f"{value:,}"

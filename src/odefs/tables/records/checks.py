@@ -14,6 +14,7 @@ CheckKind = Literal[
     "code",
     "future_date",
     "early_date",
+    "early_column",
     "extreme_value",
     "impossible_value",
     "infinite_value",
