@@ -144,6 +144,23 @@ def test_quiet_leaves_the_format_that_was_asked_for(folder, form):
     assert quiet.stdout == loud.stdout != ""
 
 
+def test_drift_of_single_cells_is_not_printed(folder):
+    good = pl.read_csv(folder / "good.csv")
+    is_moved = pl.int_range(pl.len()) == 7
+    highest = pl.col("amount").max() + 1
+    cell = good.with_columns(pl.when(is_moved).then(highest).otherwise("amount").alias("amount"))
+    cell.write_csv(folder / "cell.csv")
+    for form in ("text", "github"):
+        assert "drift" not in check(folder, "cell.csv", "--format", form).stdout
+        assert "drift" in check(folder, "drift.csv", "--format", form).stdout
+    (finding,) = json.loads(check(folder, "cell.csv", "--json").stdout)["findings"]
+    assert (finding["rule"], finding["name"], finding["fails"]) == ("drift", "amount", False)
+    strict = ("--fail-on", "drift", "--max-drift", "0.0001")
+    done = check(folder, "cell.csv", *strict)
+    assert done.returncode == 3
+    assert "FAILED drift" in done.stdout
+
+
 def test_quiet_prints_no_lines_of_text(folder):
     assert check(folder, "drift.csv", "--fail-on", "drift", "--quiet").stdout == ""
 

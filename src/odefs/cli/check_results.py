@@ -19,6 +19,10 @@ Samples = Sequence[tuple[Sequence[tuple[str, str]], float]]
 """Labels and value of each gauge of a family."""
 
 RULES = ("flagged", "values", "drift")
+MINOR_DRIFT = 0.01
+"""Up to this share of the rows, drift that does not fail is not printed: a few cells of a new table
+are often outside the training range.
+"""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,14 @@ class Finding:
     fails: bool
     line: int | None = None
     """Line of the file at which the first of its rows begins, if that is known."""
+    is_minor: bool = False
+    """Whether only the formats for programs that list everything, JSON and JUnit, have it."""
+
+    def record(self) -> dict[str, object]:
+        """The finding in JSON."""
+        found = asdict(self)
+        del found["is_minor"]
+        return found
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,11 @@ class Checked:
     path: str | None = None
     """The file as it was given, if it is one: annotations are shown at this file."""
 
+    @property
+    def printed(self) -> list[Finding]:
+        """The findings that people read."""
+        return [one for one in self.findings if not one.is_minor]
+
     def has_failed(self, rule: str | None = None) -> bool:
         """Whether the check failed, by one rule or by any."""
         return any(one.fails and rule in (None, one.rule) for one in self.findings)
@@ -59,7 +76,7 @@ def as_text(checked: Checked) -> str:
     """One line for each finding, failures first, and the verdict."""
     lines = [
         f"{'FAILED' if one.fails else 'note'} {one.rule}: {one.message}"
-        for one in sorted(checked.findings, key=lambda one: not one.fails)
+        for one in sorted(checked.printed, key=lambda one: not one.fails)
     ]
     failed = [rule for rule in RULES if checked.has_failed(rule)]
     verdict = f"failed: {', '.join(failed)}" if failed else "passed"
@@ -72,7 +89,7 @@ def as_annotations(checked: Checked) -> str:
     file = checked.path or checked.table
     return "".join(
         annotation("error" if one.fails else "warning", one.rule, one.message, file, one.line)
-        for one in checked.findings
+        for one in checked.printed
     )
 
 
@@ -123,7 +140,7 @@ def as_document(checked: Checked) -> dict[str, object]:
         "flagged": checked.n_flagged,
         "passed": not checked.has_failed(),
         "rules": list(checked.rules),
-        "findings": [asdict(one) for one in checked.findings],
+        "findings": [one.record() for one in checked.findings],
         "checks": checks,
         "checks_omitted": len(checked.checks) - len(checks),
         "drift": as_plain(list(checked.drift)),
@@ -205,10 +222,15 @@ def first_lines(table: "Table", checks: "Sequence[ValueCheck]") -> dict[int, int
 def drift_findings(drift: "Iterable[ColumnDrift]", allowed: float, fails: bool) -> list[Finding]:
     """Findings on columns that differ from training; those within the allowed share only inform."""
     return [
-        Finding("drift", entry.column, messages.drift(entry), fails and entry.largest > allowed)
+        _drift_finding(entry, fails and entry.largest > allowed)
         for entry in drift
         if entry.is_notable
     ]
+
+
+def _drift_finding(entry: "ColumnDrift", fails: bool) -> Finding:
+    is_minor = not fails and entry.largest <= MINOR_DRIFT
+    return Finding("drift", entry.column, messages.drift(entry), fails, is_minor=is_minor)
 
 
 def column_findings(notes: "Iterable[Note]") -> list[Finding]:
