@@ -33,7 +33,7 @@ BENCHMARKS = (
 WITH_OWN_PAGE = ("review",)
 """Further ones that run only by name, and write a page of their own."""
 
-BY_NAME = ("flags", "groups", "ranking")
+BY_NAME = ("flags", "groups", "planted", "ranking")
 """Further ones that run only by name."""
 
 

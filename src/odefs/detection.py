@@ -271,7 +271,9 @@ def detect(
         its group. See :class:`TableEncoder`. Columns that look like noise then count in full,
         because without the levels of the groups ordinary columns do.
     model : ODEFS, optional
-        An unfitted estimator with custom parameters.
+        An unfitted estimator with custom parameters. Where they have their defaults, ``scaling``
+        is ``"none"`` here, because the encoder scales the columns, ``missing`` is ``"ignore"``,
+        and with ``by``, ``noise_columns`` is ``"keep"``.
     random_state, n_jobs
         Seed and number of threads of the default model: None uses every core available to the
         process, whereas scikit-learn's None is one. Results do not depend on ``n_jobs``. Both are
@@ -337,7 +339,8 @@ def detect(
     given.require_columns([] if id is None else [id])
     _require_hidden(given, hide)
     # clone() leaves the given model unfitted, as scikit-learn's meta-estimators do.
-    model = _default_model(encoder.by, random_state, n_jobs) if model is None else clone(model)
+    model = ODEFS(random_state=random_state, n_jobs=n_jobs) if model is None else clone(model)
+    _fit_for_encoded_rows(model, encoder.by)
     if is_default or max_false_flags is not None:
         model.set_params(contamination="auto")
     if max_false_flags is not None:
@@ -396,20 +399,19 @@ def _alone(encoder: TableEncoder, own: TableEncoder) -> TableEncoder:
     return clone(encoder)
 
 
-def _default_model(
-    by: str | Sequence[str] | None,
-    random_state: int | np.random.RandomState | None,
-    n_jobs: int | None,
-) -> ODEFS:
-    return ODEFS(
+def _fit_for_encoded_rows(model: OutlierModel, by: str | Sequence[str] | None) -> None:
+    """Set the parameters that encoded rows need, unless they differ from the model's defaults."""
+    wanted = {
         # The encoder brings all columns to one scale already.
-        scaling="none",
-        missing="ignore",
+        "scaling": "none",
+        "missing": "ignore",
         # Without the levels of groups, columns of clean tables look like noise.
-        noise_columns="keep" if group_columns(by) else "damp",
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
+        **({"noise_columns": "keep"} if group_columns(by) else {}),
+    }
+    defaults = type(model)().get_params(deep=False)
+    own = model.get_params(deep=False)
+    unset = {name for name in wanted if name in own and own[name] == defaults[name]}
+    model.set_params(**{name: wanted[name] for name in unset})
 
 
 def _read(

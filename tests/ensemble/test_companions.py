@@ -222,6 +222,27 @@ def test_amounts_that_are_mostly_zero_do_not_hide_broken_relations(share):
     assert average_precision_score(y, found.outlier_scores_) > 0.4
 
 
+@pytest.mark.parametrize("amount", [1e3, 1e5, 1e9])
+def test_amounts_that_are_mostly_zero_may_be_far(amount):
+    """Among the bins of coupled values, any amount but zero is as rare as the largest."""
+    rng = np.random.default_rng(0)
+    amounts = np.where(rng.random((1000, 5)) < 0.9, 0.0, rng.lognormal(2, 1, (1000, 5)))
+    X = np.c_[amounts, rng.normal(size=(1000, 3))]
+    X[:5, 0] = amount
+    scores = ODEFS(random_state=0).fit(X).outlier_scores_
+    assert average_precision_score(np.arange(1000) < 5, scores) > 0.6
+
+
+def test_noise_columns_are_coupled_with_nothing():
+    """Of the discrete columns all but one are noise next to the far values."""
+    rng = np.random.default_rng(1)
+    X = np.c_[rng.normal(size=(1000, 4)), rng.integers(0, 3, (1000, 4)), rng.random(1000) < 0.1]
+    X[:10, 0] = 8 + rng.normal(size=10)
+    model = ODEFS(random_state=0).fit(X)
+    assert not companions(model)
+    assert average_precision_score(np.arange(1000) < 10, model.outlier_scores_) > 0.9
+
+
 def test_a_companion_of_little_weight_does_not_join():
     rng = np.random.default_rng(0)
     few = rng.random((1000, 2)) < 0.01

@@ -6,8 +6,11 @@ from sklearn.metrics import roc_auc_score as auc
 
 from odefs import ODEFS
 from odefs.ensemble.discrete_weights import DiscreteWeights
+from odefs.ensemble.isolated_values import isolated_columns
+from odefs.ensemble.pilot import pilot_rows
 from odefs.ensemble.trust import (
     CONTRAST_GAIN,
+    SHARE_IF_HIDING,
     STABILITY,
     TAIL_GAIN,
     candidate_stability,
@@ -15,7 +18,14 @@ from odefs.ensemble.trust import (
     measured_trust,
     tail_gain,
 )
-from odefs.scaling import SMALLEST_STD, column_moments, column_ranges, fit_scaling, scale_by_moments
+from odefs.scaling import (
+    SMALLEST_STD,
+    column_moments,
+    column_ranges,
+    draw_in_tails,
+    fit_scaling,
+    scale_by_moments,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::odefs.ODEFSWarning")
 
@@ -106,6 +116,55 @@ def test_a_rare_value_of_one_column_is_not_the_whole_score(seed):
     model = ODEFS(random_state=0).fit(np.column_stack([holiday, *times, temperature, felt]))
     assert model.trust_ == 0
     assert model.is_outlier_[holiday].mean() < 0.1
+
+
+@pytest.mark.parametrize("value", [1.0, 0.0, np.nan])
+def test_columns_without_two_values_change_no_trust(value):
+    """Random subsets of such columns have no contrast, so that any other would seem better."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 3)) @ rng.normal(size=(3, 10)) + 0.5 * rng.normal(size=(1000, 10))
+    X[:10, 0] += 6
+    X = np.c_[X, np.full((1000, 60), value)]
+    model = ODEFS(missing="ignore", random_state=0).fit(X)
+    assert model.trust_ == 0
+    assert auc(np.arange(1000) < 10, model.outlier_scores_) > 0.99
+
+
+def test_subsets_that_hide_a_far_value_have_a_small_share():
+    """The row of the far value is not in the sample that subsets are learned from."""
+    X, _ = planted(200, 4, 4.0, n_rows=12_000, n_outliers=120)
+    model = ODEFS(random_state=0, noise_columns="keep")
+    sampled = pilot_rows(*X.shape, None, model._seeds())
+    row = np.setdiff1d(np.arange(1000, 12_000), sampled)[0]
+    before = model.fit(X).trust_
+    X[row, 150] = 90.0
+    assert model.fit(X).fit_info_["trust"]["n_hidden"] == 1
+    assert model.trust_ == SHARE_IF_HIDING < before
+    assert (model.outlier_scores_ > model.outlier_scores_[row]).sum() < 200
+    assert measured_trust(3.0, 1.0, 1.0, known_gain=1.0, hidden=1).share == 1
+
+
+@pytest.mark.parametrize(
+    ("draw", "expected"),
+    [
+        (lambda rng: rng.normal(size=5000), []),
+        (lambda rng: rng.lognormal(0, 2, size=5000), []),
+        (lambda rng: rng.standard_t(2, size=5000), []),
+        (lambda rng: (rng.random(5000) < 0.001).astype(float), []),
+        (lambda rng: np.zeros(5000), []),
+        (lambda rng: np.r_[rng.normal(size=4997), 80.0, 90.0, -100.0], [0]),
+        (lambda rng: np.r_[rng.integers(0, 40, 4999), 1048.0], [0]),
+        (lambda rng: np.r_[rng.lognormal(size=4999), 1e4], [0]),
+    ],
+)
+def test_values_are_isolated_beyond_the_tail_of_their_column(draw, expected):
+    for seed in range(5):
+        X = draw(np.random.default_rng(seed))[:, None]
+        ranges = column_ranges(X)
+        scaling = draw_in_tails(fit_scaling(ranges, "robust"), ranges, X)
+        rows = np.random.default_rng(9).choice(5000, 4000, replace=False)
+        scaled = scaling.apply(X[rows], np.empty((4000, 1)))
+        assert isolated_columns(ranges, scaling, scaled).tolist() == expected
 
 
 def test_a_given_trust_is_taken():

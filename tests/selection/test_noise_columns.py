@@ -65,8 +65,32 @@ def test_weak_relations_to_many_columns_count(rng):
 
 def test_columns_with_tails_are_not_noise(rng):
     heavy = rng.standard_t(3, size=(N, 3))
-    rare = rng.random((N, 3)) < 0.01
-    assert not set(found_in(np.hstack([heavy, rare, rng.random((N, 5))]))) & set(range(6))
+    very_rare = np.arange(N)[:, None] == [1, 2, 3]
+    assert not set(found_in(np.hstack([heavy, very_rare, rng.random((N, 5))]))) & set(range(6))
+
+
+@pytest.mark.parametrize("shares", [(0.98, 0.02), (0.6, 0.39, 0.01)])
+def test_a_category_that_is_related_to_nothing_is_noise_among_noise(rng, shares):
+    """Otherwise its rare values would have the score to themselves."""
+    code = rng.choice(len(shares), N, p=shares)
+    category = np.eye(len(shares))[code][:, 1:]
+    X = np.hstack([category, rng.normal(size=(N, 6))])
+    assert found_in(X) == [], "a category alone is no reason to call anything noise"
+    X[:5, -1] = 15.0
+    noise = set(range(X.shape[1] - 1))
+    assert noise - set(found_in(X)) == set()
+    # One level of it that goes along with a number keeps all of them.
+    X[:, -2] += 2 * (code == 1)
+    assert not set(found_in(X)) & set(range(len(shares) - 1))
+
+
+def test_an_unrelated_category_hides_no_extreme_value(rng):
+    X = np.c_[rng.random(N) < 0.02, rng.normal(size=(N, 8))]
+    X[:5] = 0
+    X[:5, 1] = 10.0
+    model = ODEFS(random_state=0).fit(X)
+    assert set(np.argsort(-model.outlier_scores_)[:5]) == set(range(5))
+    assert model.is_outlier_.sum() <= 8
 
 
 @pytest.mark.parametrize("far", [0, 50, 500, 1e6, 999_999_999, 1e12])

@@ -259,3 +259,19 @@ def test_messages_in_python_name_arguments():
     assert any("flag=" in text for text in shown)
     assert any("na=[" in text for text in shown)
     assert any("number=[" in text for text in shown)
+
+
+@pytest.mark.parametrize("given", [{}, {"n_estimators": 8}])
+def test_a_given_model_takes_the_parameters_that_encoded_rows_need(given):
+    """The encoder has scaled the columns: scaled again, their weights would be lost."""
+    frame = pl.DataFrame({"size": [*range(98), 500, None], "kind": ["a", "b"] * 49 + ["a", "c"]})
+    model = ODEFS(random_state=0, **given)
+    found = odefs.detect(frame, model=model)
+    assert (model.scaling, model.missing) == ("robust", "error"), "the given model is unchanged"
+    assert (found.model.scaling, found.model.missing) == ("none", "ignore")
+    if not given:
+        np.testing.assert_array_equal(found.scores, odefs.detect(frame, random_state=0).scores)
+    own = odefs.detect(frame, model=ODEFS(scaling="minmax", random_state=0)).model
+    assert own.scaling == "minmax"
+    grouped = odefs.detect(frame, model=LeSiNN(random_state=0), by="kind").model
+    assert grouped.scaling == "none"

@@ -129,16 +129,20 @@ def _companions(X: np.ndarray, noise: np.ndarray) -> list[_Companion]:
     # Two values have no order, so that two-valued columns are discrete in a table of any size. The
     # scaling bounds the weight of their rare values (RARE_ROWS in odefs.scaling).
     few = max(2, min(FEW_VALUES, rows.shape[0] // ROWS_PER_VALUE))
-    is_discrete = (cut.n_values <= few) | (cut.largest_share >= DOMINANT_SHARE)
+    is_discrete = cut.n_values <= few
+    is_dominated = cut.largest_share >= DOMINANT_SHARE
     share = _share_of_variance(rows, is_discrete)
     # Blocks are counted, not columns: the indicators of one category would otherwise pass for
     # several columns that can be coupled.
     first = np.array([block.start for block in cut.blocks])
-    n_discrete = int((is_discrete[first] & (cut.n_values[first] > 1)).sum())
+    counts = is_discrete & (cut.n_values > 1)
+    counts[noise] = False
+    n_discrete = int(counts[first].sum())
     # One column is coupled with nothing, and its rare values are far from others anyway.
     coupled = share if n_discrete > 1 else 0.0
     # A noise column has no relation that a row could break, and must not count towards FEW_COLUMNS.
-    numbers = np.setdiff1d(np.flatnonzero(~is_discrete), noise)
+    numbers = np.setdiff1d(np.flatnonzero(~(is_discrete | is_dominated)), noise)
+    share_of_numbers = 1 - _share_of_variance(rows, is_discrete | is_dominated)
     return [
         _Companion(
             coupling,
@@ -146,7 +150,7 @@ def _companions(X: np.ndarray, noise: np.ndarray) -> list[_Companion]:
             COUPLING_WEIGHT * coupled,
             lambda: coupling.prepare_cut(rows, cut),
         ),
-        *_relations(X, numbers, 1 - share),
+        *_relations(X, numbers, share_of_numbers),
     ]
 
 

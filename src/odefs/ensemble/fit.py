@@ -199,6 +199,7 @@ def _trainer(inputs: FitInputs, candidates: Candidates) -> ComponentTrainer:
         candidates.rows,
         scaled.references,
         scaled.noise,
+        scaled.ranges,
         inputs.seeds,
         inputs.known,
     )

@@ -16,6 +16,7 @@ import numpy as np
 from odefs.ensemble.component import unweighted_component
 from odefs.ensemble.discrete_weights import discrete_weights
 from odefs.ensemble.held_out import gain_on_unseen, tail_on_unseen
+from odefs.ensemble.isolated_values import isolated_columns
 from odefs.ensemble.model import Component
 from odefs.ensemble.next_round import next_candidates
 from odefs.ensemble.pilot import AllColumnsScores, PilotSample, normalise_to_mean_one
@@ -166,15 +167,26 @@ def _trust(
     trust = measured_trust(gain, view.stability, tail, known_gain)
     if trust.share == 0:
         return trust
-    weights = discrete_weights(components_of(trained[:FIRST_COMPONENTS]), pilot.X)
-    return measured_trust(gain, view.stability, tail, known_gain, weights=weights)
+    learned = components_of(trained[:FIRST_COMPONENTS])
+    weights = discrete_weights(learned, pilot.X)
+    hidden = _hidden_columns(trainer, pilot, learned)
+    return measured_trust(gain, view.stability, tail, known_gain, weights=weights, hidden=hidden)
+
+
+def _hidden_columns(trainer: ComponentTrainer, pilot: PilotSample, learned: list[Component]) -> int:
+    """Number of columns with isolated values that most of the learned subsets leave out."""
+    columns = isolated_columns(trainer.ranges, trainer.scaling, pilot.X)
+    uses = np.array([np.isin(columns, component.columns) for component in learned])
+    return int((2 * uses.sum(axis=0) < len(learned)).sum())
 
 
 def _random_subset(trainer: ComponentTrainer, n_columns: int, index: int) -> Component:
     """A component on randomly drawn columns, with references of a member on all columns."""
     rng = trainer.seeds.chance(index)
     # Noise columns are scaled down: they would have a high contrast and hide what was learned.
-    allowed = np.delete(np.arange(trainer.engine.n_columns), trainer.noise)
+    # Columns without two values have none, and any subset would seem better.
+    useless = np.union1d(trainer.noise, trainer.ranges.constant)
+    allowed = np.delete(np.arange(trainer.engine.n_columns), useless)
     columns = np.sort(rng.choice(allowed, size=min(n_columns, allowed.size), replace=False))
     # References of a member, not new ones: these rows have been announced, and a draw of its own
     # would cost a pass over a table that is not in memory.

@@ -22,7 +22,7 @@ from odefs.ensemble.engine import Engine
 from odefs.ensemble.model import Component
 from odefs.ensemble.plan import Plan, Seeds
 from odefs.ensemble.scaled_table import MemberReferences
-from odefs.scaling import Scaling
+from odefs.scaling import ColumnRanges, Scaling
 
 TrainedComponent = tuple[Component, TrainingRecord]
 
@@ -53,6 +53,8 @@ class ComponentTrainer:
     """References of the members on all columns; the components may share the first member's."""
     noise: np.ndarray
     """Columns that look like pure noise: random subsets to compare with are drawn without them."""
+    ranges: ColumnRanges
+    """Of all rows."""
     seeds: Seeds
     known: KnownCases = field(default_factory=KnownCases)
     held_out: tuple[np.ndarray, ...] = ()

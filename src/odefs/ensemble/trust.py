@@ -27,6 +27,9 @@ The largest of these shares counts.
 above the others on this column alone, so that contrast, stability and tail are high by construction
 (:mod:`odefs.ensemble.discrete_weights`). The tail counts only as far as the weights are on other
 columns, and neither contrast nor tail where one of these columns has most of the weight.
+
+**Isolated values.** Subsets that leave out a column with a value far beyond all others would hide
+its row; contrast and tail then give them a small share (:mod:`odefs.ensemble.isolated_values`).
 """
 
 from dataclasses import dataclass
@@ -78,6 +81,13 @@ It is at most 0.25 where subsets gain, and 0.7 and more on tables where one cate
 score: nursery, monks, and rented bikes by the hour, whose holidays would all be flagged.
 """
 
+SHARE_IF_HIDING = 0.3
+"""The most that subsets count if they leave out a column with a value far beyond all others.
+
+Enough of the score is then left for its row to stay on top, and 0.3 had most of the gain of
+subsets where they gain ("Mixing subsets with the full space", "Isolated values").
+"""
+
 KNOWN_GAIN = (0.0, 0.04)
 """How much higher known outliers must rank at least, as a share of the rows."""
 
@@ -102,6 +112,8 @@ class Trust:
     unseen_tail: float | None = None
     on_two_valued: float | None = None
     on_one_column: float | None = None
+    n_hidden: int = 0
+    """Columns with a value far beyond all others that the subsets leave out."""
 
     @property
     def rests_on_tail(self) -> bool:
@@ -119,7 +131,13 @@ class Trust:
         if self.on_two_valued is not None and self.on_one_column is not None:
             weights = DiscreteWeights(self.on_two_valued, self.on_one_column)
         return measured_trust(
-            self.contrast, self.stability, self.tail, self.known_gain, unseen_tail, weights
+            self.contrast,
+            self.stability,
+            self.tail,
+            self.known_gain,
+            unseen_tail,
+            weights,
+            self.n_hidden,
         )
 
     @property
@@ -143,7 +161,7 @@ class Trust:
             f"from {CONTRAST_GAIN[0]} on, and fully from {CONTRAST_GAIN[1]}), "
             f"{self.stability:.0%} of the candidates do not depend on the draw, and the top-ranked "
             f"rows are {self.tail:.2f} times as distant from the rest as on all columns."
-            f"{self._of_unseen}{self._of_one_column}{self._of_known}"
+            f"{self._of_unseen}{self._of_one_column}{self._of_hidden}{self._of_known}"
         )
 
     @property
@@ -161,6 +179,15 @@ class Trust:
         return (
             f" One column of two values has {self.on_one_column:.0%} of the weights, which counts "
             f"against them from {ON_ONE_COLUMN[0]:.0%} on."
+        )
+
+    @property
+    def _of_hidden(self) -> str:
+        if not self.n_hidden:
+            return ""
+        return (
+            f" They count at most {SHARE_IF_HIDING:.0%} because they leave out "
+            f"{_columns(self.n_hidden)} with a value far beyond all others."
         )
 
     @property
@@ -182,6 +209,7 @@ def measured_trust(
     known_gain: float | None = None,
     unseen_tail: float | None = None,
     weights: DiscreteWeights | None = None,
+    hidden: int = 0,
 ) -> Trust:
     support = max(
         _between(stability, *STABILITY), _between(np.log(contrast), *np.log(OVERWHELMING_CONTRAST))
@@ -200,8 +228,13 @@ def measured_trust(
     if on_all is not None and on_one is not None:
         spread = 1 - _between(on_one, *ON_ONE_COLUMN)
         by_contrast, by_tail = by_contrast * spread, by_tail * spread * max(0.0, 1 - on_all)
-    share = max(by_contrast, by_tail, by_known)
-    return Trust(share, contrast, stability, tail, known_gain, unseen_tail, on_all, on_one)
+    share = max(by_contrast, by_tail)
+    share = max(min(share, SHARE_IF_HIDING) if hidden else share, by_known)
+    return Trust(share, contrast, stability, tail, known_gain, unseen_tail, on_all, on_one, hidden)
+
+
+def _columns(count: int) -> str:
+    return "1 column" if count == 1 else f"{count:,} columns"
 
 
 def contrast_gain(learned: np.ndarray, random: np.ndarray) -> float:

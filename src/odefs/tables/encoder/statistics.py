@@ -8,7 +8,9 @@ Before that, values far from the median are drawn in logarithmically
 one. A category is placed at a distance that depends on its rarity: with ``P`` the share of rows
 whose value is at least as rare, the distance is ``ln(1 / P)``, the quantile of an exponential
 distribution, but at least one, divided by ``sqrt(NORMAL_RANGE)``. Numbers in real tables have such
-tails rather than normal ones, and there is nothing between a common and a rare category. If all
+tails rather than normal ones, and there is nothing between a common and a rare category. A value
+that many rows have is a group and no error: its distance is the geometric mean of ``ln(1 / P)`` and
+of the deviation of a normal number that is as rare. If all
 categories are equally frequent, none is unusual (``P = 1``), and two different rows are 0.7 times
 as far apart as two typical numbers, however many categories there are; a value that occurs in one
 row of a thousand counts like a number 4.9 standard deviations from the mean. Where all columns are
@@ -19,6 +21,7 @@ categories there are no numbers to compare them with, and all values have the di
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 
 import numpy as np
 
@@ -26,6 +29,16 @@ from odefs.scaling import middle_and_sigma
 from odefs.tables.encoder.distribution import counts_below, cut_points
 from odefs.tables.encoder.encode import ColumnSpec, drawn_in
 from odefs.tables.frames.columns import SECONDS_PER_DAY, Column, Kind
+
+_normal_quantile = NormalDist().inv_cdf
+
+FEW_AND_MANY_ROWS = (5, 20)
+"""Rows of a value up to which it may be an error, and from which on it is a group of its own.
+
+With 20 planted errors next to an ordinary category of 0.5 % of 4,000 rows, 60 rows were flagged
+without this difference, and 25 with it; misspelled values of one to three rows rank first in both
+cases (research log, "Rare categories").
+"""
 
 NORMAL_RANGE = 7.0
 """Range of some thousand values of a normal column, in standard deviations."""
@@ -86,14 +99,18 @@ def distances_out(counts: Sequence[float] | np.ndarray, rarer: float = 0.0) -> t
     is appended.
     """
     occurring = np.asarray(counts, dtype=np.float64)
-    total = occurring.sum() + rarer
+    own = np.append(occurring, rarer) if rarer else occurring
+    total = own.sum()
     if total == 0:
         return tuple(0.0 for _ in counts)
-    as_rare = [occurring[occurring <= count].sum() + rarer for count in occurring] + (
-        [rarer] if rarer else []
-    )
     # The count is zero for a value that a boolean column does not have.
-    z = np.log(total / np.maximum(as_rare, 1e-300))
+    as_rare = [occurring[occurring <= count].sum() + rarer for count in occurring]
+    share = np.maximum([*as_rare, *([rarer] if rarer else [])], 1e-300) / total
+    rarity = np.log(1 / share)
+    deviation = np.array([-_normal_quantile(min(one, 1.0) / 2) for one in share.tolist()])
+    few, many = np.log(FEW_AND_MANY_ROWS)
+    weight = np.clip((np.log(np.maximum(own, 1.0)) - few) / (many - few), 0.0, 1.0) / 2
+    z = deviation**weight * rarity ** (1 - weight)
     return tuple(float(v) for v in np.sqrt(np.maximum(1.0, z * z) / NORMAL_RANGE))
 
 
