@@ -8,13 +8,26 @@ to all values; cells that it cannot read count as missing, with a note.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import numpy as np
 
 from odefs.tables.encoder.magnitudes import are_opposite, conversion, of_bare_numbers
-from odefs.tables.encoder.named_months import CLOCK, full_year, hour_of_day, named_month_date
+from odefs.tables.encoder.named_months import named_month_date
 from odefs.tables.encoder.units import MIN_UNIT_SHARE, UNIT, common_unit, quantity, unit_key
+from odefs.tables.encoder.written_dates import (
+    compact_date,
+    is_season,
+    iso_date,
+    numeric_date,
+    plain_time,
+    time_of_day,
+)
+from odefs.tables.encoder.written_numbers import (
+    CURRENCY,
+    has_leading_zero,
+    number_in,
+    points_are_thousands,
+)
 from odefs.tables.frames.time_zones import zone_of_texts
 from odefs.tables.records.notes import COMPACT_DATES
 
@@ -26,29 +39,6 @@ MIN_READABLE_SHARE = 0.9
 
 SAMPLE_CELLS = 500
 
-_CURRENCY = r"(?:[$€£¥₹₪₩₽₺₴₫₱฿]|USD|EUR|GBP|CHF|JPY|INR|CAD|AUD)"
-# Possessive quantifiers (*+) prevent catastrophic backtracking on long runs of spaces.
-_SIGN = re.compile(
-    rf"^(?P<open>\()?\s*+(?P<minus>[-+\u2212])?\s*+{_CURRENCY}?\s*+(?P<minus2>[-+\u2212])?"
-    r"(?P<body>[\d.,'\u2019\s  ]*\d[.,]?(?:[eE][-+]?\d+)?)\s*+(?P<after>[-\u2212])?\s*+"
-    rf"(?P<percent>%)?\s*+{_CURRENCY}?\s*+(?P<close>\))?$"
-)
-_COMMA = re.compile(r"^(?:\d{1,3}(?:[.'\u2019\s  ]\d{3})+|\d+)?(?:,\d+)?$")
-_POINT = re.compile(r"^(?:\d{1,3}(?:[,'\u2019\s  ]\d{3})+|\d*)(?:\.\d*)?(?:[eE][-+]?\d+)?$")
-_AMOUNT = re.compile(r"\d[.,]\d+\s*$")
-_SIMPLE = {mark: re.compile(rf"^-?\d+(?:\{mark}\d+)?$") for mark in ".,"}
-_THOUSANDS = re.compile(r"^[1-9]\d{0,2}(?:\.\d{3})+$")
-_MARKS = re.compile(r"['\u2019\s  ]")
-LEADING_ZERO = re.compile(r"^[-+]?0\d")
-
-_DATE = re.compile(
-    r"^(?P<first>\d{1,2})(?P<mark>[./-])(?P<next>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})"
-    rf"(?:[ T]{CLOCK})?$"
-)
-_ISO = re.compile(r"^\d{4}[-/]\d{2}[-/]\d{2}")
-_MONTH = re.compile(r"^(?P<year>\d{4})[-/](?P<month>\d{2})$", re.ASCII)
-_TIME = re.compile(rf"^{CLOCK}$")
-_COMPACT = re.compile(r"^(?:1[89]|20)\d{6}$", re.ASCII)
 MIN_COMPACT_SHARE = 0.99
 """Share of rows that must be such dates: other numbers of eight digits rarely are."""
 
@@ -71,101 +61,15 @@ def is_missing_value(text: str) -> bool:
     return is_missing_word(text) or text.strip() in MISSING_CODES
 
 
-def _number(text: str, decimal: str) -> float:
-    """Parse a number with the given decimal mark; NaN if it is not a number."""
-    if _SIMPLE[decimal].match(text):
-        return float(text.replace(",", "."))
-    match = _SIGN.match(text.strip())
-    if match is None or not _is_one_sign(match):
-        return np.nan
-    body = match["body"].strip()
-    if not (_COMMA if decimal == "," else _POINT).match(body):
-        return np.nan
-    body = _MARKS.sub("", body)
-    body = body.replace(".", "").replace(",", ".") if decimal == "," else body.replace(",", "")
-    try:
-        value = float(body)
-    except ValueError:
-        return np.nan
-    value = -value if _is_negative(match) else value
-    return value / 100 if match["percent"] else value
-
-
-def _is_one_sign(match: re.Match[str]) -> bool:
-    """Whether parentheses are closed, and a minus behind is the only sign of an amount.
-
-    Without decimals or thousands it may be a grade (``2-``) or the start of a range.
-    """
-    if match["after"] is None:
-        return (match["open"] is None) == (match["close"] is None)
-    is_alone = not any(match[name] for name in ("open", "close", "minus", "minus2", "percent"))
-    return is_alone and _AMOUNT.search(match["body"]) is not None
-
-
-def _is_negative(match: re.Match[str]) -> bool:
-    """Whether a number is in parentheses, or has a minus before or behind."""
-    minus = match["minus"], match["minus2"], match["after"]
-    return match["open"] is not None or not {"-", "\u2212"}.isdisjoint(minus)
-
-
-def _iso(text: str) -> float:
-    text = text.strip()
-    if _MONTH.match(text):
-        text += "-01"
-    if not _ISO.match(text):
-        return np.nan
-    try:
-        when = datetime.fromisoformat(text.replace("/", "-"))
-    except ValueError:
-        return np.nan
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
-
-
-def _compact_date(text: str) -> float:
-    text = text.strip()
-    return _iso(f"{text[:4]}-{text[4:6]}-{text[6:]}") if _COMPACT.match(text) else np.nan
-
-
-def _date(text: str, day_first: bool) -> float:
-    match = _DATE.match(text.strip())
-    if match is None:
-        return np.nan
-    part = match.groupdict("0")
-    day, month = (part["first"], part["next"]) if day_first else (part["next"], part["first"])
-    hour = hour_of_day(int(part["hour"]), match["half"])
-    if hour is None:
-        return np.nan
-    minute, second = int(part["minute"]), int(part["second"])
-    try:
-        when = datetime(
-            full_year(part["year"]), int(month), int(day), hour, minute, second, tzinfo=UTC
-        )
-        return when.replace(microsecond=int(part["fraction"][:6].ljust(6, "0"))).timestamp()
-    except ValueError:
-        return np.nan
-
-
-def _time_of_day(text: str) -> float:
-    """Parse to whole seconds, as columns of type time are read."""
-    match = _TIME.match(text.strip())
-    if match is None:
-        return np.nan
-    hour = hour_of_day(int(match["hour"]), match["half"])
-    minute, second = int(match["minute"]), int(match["second"] or 0)
-    if hour is None or hour >= 24 or minute >= 60 or second >= 60:
-        return np.nan
-    return float(hour * 3600 + minute * 60 + second)
-
-
 _ALL = (
-    TextFormat("numbers", "number", lambda text: _number(text, ".")),
-    TextFormat("numbers with decimal comma", "number", lambda text: _number(text, ",")),
-    TextFormat("ISO dates", "time", _iso),
-    TextFormat("day-first dates", "time", lambda text: _date(text, day_first=True)),
-    TextFormat("month-first dates", "time", lambda text: _date(text, day_first=False)),
+    TextFormat("numbers", "number", lambda text: number_in(text, ".")),
+    TextFormat("numbers with decimal comma", "number", lambda text: number_in(text, ",")),
+    TextFormat("ISO dates", "time", iso_date),
+    TextFormat("day-first dates", "time", lambda text: numeric_date(text, day_first=True)),
+    TextFormat("month-first dates", "time", lambda text: numeric_date(text, day_first=False)),
     TextFormat("dates with month names", "time", named_month_date),
-    TextFormat("times of day", "time", _time_of_day),
-    TextFormat(COMPACT_DATES, "time", _compact_date),
+    TextFormat("times of day", "time", time_of_day),
+    TextFormat(COMPACT_DATES, "time", compact_date),
 )
 TEXT_FORMATS = {style.name: style for style in _ALL}
 _DATES = tuple(style.read for style in _ALL if style.kind == "time" and "dates" in style.name)
@@ -209,14 +113,9 @@ def _with_unit(name: str, unit: str) -> TextFormat:
     return TextFormat(f"{name} ({unit})", "number", read)
 
 
-def _plain_time(text: str) -> float:
-    seconds = _iso(text)
-    return _time_of_day(text) if np.isnan(seconds) else seconds
-
-
 PLAIN = {
     "number": TEXT_FORMATS["numbers"],
-    "time": TextFormat("ISO dates or times of day", "time", _plain_time),
+    "time": TextFormat("ISO dates or times of day", "time", plain_time),
 }
 """Formats for text in columns that were not text in training: one cell does not determine one."""
 
@@ -246,7 +145,7 @@ def recognise(
 def _are_codes_or_seasons(levels: Sequence[str]) -> bool:
     """Whether values that look like numbers or dates are names."""
     # One code with leading zeros shows that all values are codes, as ``TextTypes`` decides too.
-    return any(map(_has_leading_zero, levels)) or all(map(_is_season, levels))
+    return any(map(has_leading_zero, levels)) or all(map(is_season, levels))
 
 
 def _format_without_unit(
@@ -254,7 +153,7 @@ def _format_without_unit(
 ) -> TextFormat | None:
     """Return the format that reads the sample ``texts`` of the ``known`` values, if one does."""
     # All values are needed here: a single 1.5 shows that the points are decimal.
-    if _points_are_thousands(known):
+    if points_are_thousands(known):
         return TEXT_FORMATS["numbers with decimal comma"]
     return _best_format(texts, weights, tuple(TEXT_FORMATS.values()))
 
@@ -274,9 +173,9 @@ def _format_with_unit(
     if unit is None:
         return None
     bare = [one.number for text in texts if (one := quantity(text))]
-    if any(map(_has_leading_zero, bare)):
+    if any(map(has_leading_zero, bare)):
         return None
-    names = [style.name for style in (_NUMBERS[1:] if _points_are_thousands(bare) else _NUMBERS)]
+    names = [style.name for style in (_NUMBERS[1:] if points_are_thousands(bare) else _NUMBERS)]
     found = _best_format(texts, weights, [_with_unit(name, unit) for name in names])
     # Amounts of credit and debit, or degrees north and south, are not comparable as numbers.
     # All values are searched, because the sample may lack the few of the other direction.
@@ -289,20 +188,9 @@ def _are_opposite(levels: Sequence[str], style: TextFormat) -> bool:
     return are_opposite({unit, *others})
 
 
-def _has_leading_zero(text: str) -> bool:
-    """Whether the text is a code such as 00123."""
-    return bool(LEADING_ZERO.match(text)) and text.strip().isdigit()
-
-
-def _is_season(text: str) -> bool:
-    """Whether the text names two years, as 2009-10 does, which is not October 2009."""
-    match = _MONTH.match(text.strip())
-    return match is not None and int(match["month"]) == (int(match["year"]) + 1) % 100
-
-
 def are_compact_dates(levels: Sequence[str], counts: np.ndarray) -> bool:
     """Whether nearly all cells are dates such as 20250403, of more than two days."""
-    is_date = ~np.isnan([_compact_date(level) for level in levels])
+    is_date = ~np.isnan([compact_date(level) for level in levels])
     share = float((counts * is_date).sum())
     return int(is_date.sum()) > 2 and share >= MIN_COMPACT_SHARE * float(counts.sum())
 
@@ -330,27 +218,6 @@ def _best_format(
     return None if best is None else best[1]
 
 
-def _points_are_thousands(levels: Sequence[str]) -> bool:
-    """Whether points separate thousands, as in 952 and 1.032.
-
-    Every point is followed by three digits, and numbers below a thousand have no point.
-    """
-    bodies = _number_bodies(levels)
-    if len(bodies) < len(levels) or "," in "".join(bodies):
-        return False
-    pointed = [body for body in bodies if "." in body]
-    plain = [body for body in bodies if "." not in body]
-    if not pointed or not plain:
-        return False
-    return all(map(_THOUSANDS.match, pointed)) and max(map(len, plain)) <= 3
-
-
-def _number_bodies(levels: Sequence[str]) -> list[str]:
-    """Return the digits and marks of the values that are numbers, without sign and currency."""
-    matches = [_SIGN.match(level.strip()) for level in levels]
-    return [match["body"].strip() for match in matches if match]
-
-
 def read_levels(levels: Sequence[str], style: TextFormat) -> np.ndarray:
     """Parse each distinct value; NaN for missing values and unreadable text."""
     return np.array(
@@ -375,7 +242,7 @@ def format_details(levels: Sequence[str], style: TextFormat) -> tuple[str, ...]:
     percent = sum("%" in level for level in shown)
     if 0 < percent < len(shown):
         extras.append("some_percentages")
-    if re.search(_CURRENCY, "\n".join(shown)):
+    if re.search(CURRENCY, "\n".join(shown)):
         extras.append("currencies")
     mark = "." if "decimal comma" in style.name else ","
     grouped = re.compile(rf"\d[{mark}'\u2019\s]\d{{3}}(?!\d)")
