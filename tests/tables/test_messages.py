@@ -57,6 +57,7 @@ EXAMPLES = {
     "text_format": Note(
         "text_format", "a", format="numbers", details=("currencies", "thousands_marks")
     ),
+    "limits": Note("limits", "a", row=1, count=79, value="<0.5"),
     "unreadable_cells": Note(
         "unreadable_cells", "a", row=7, count=2, value="x", format="ISO dates"
     ),
@@ -173,7 +174,7 @@ def test_rows_of_the_table_count_from_1_in_files(kind):
     shown = note.numbered(first=1)
     assert shown.numbered(first=1) == shown, "once"
     assert shown.numbered(first=0) == note
-    moved = kind in ("unreadable_cells", "few_numbers", "mixed_cells")
+    moved = kind in ("limits", "unreadable_cells", "few_numbers", "mixed_cells")
     assert shown.row == (note.row + 1 if moved else note.row)
     assert "first_row" not in as_plain(shown)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from odefs.exceptions import TableError
+from odefs.tables.encoder.detection_limits import is_limit
 from odefs.tables.encoder.missing import MAX_UNREADABLE_SHARE, without_codes, without_words
 from odefs.tables.encoder.serial_numbers import SerialTally
 from odefs.tables.encoder.text_formats import (
@@ -23,6 +24,7 @@ from odefs.tables.encoder.text_formats import (
     are_mixed_dates,
     format_details,
     format_named,
+    has_limits,
     read_levels,
     read_zone,
     recognise,
@@ -239,10 +241,12 @@ def _reading_notes(column: Column, read: Column, style: TextFormat, known: int) 
     ``known`` is the number of cells with text.
     """
     details = format_details(column.levels, style)
-    as_read = Note("text_format", column.name, format=style.name, details=details)
+    as_read = [Note("text_format", column.name, format=style.name, details=details)]
+    if has_limits(style.name):
+        as_read += _limit_notes(column, read)
     lost = read.missing & ~column.missing
     if not lost.any():
-        return [as_read]
+        return as_read
     row, count = int(np.flatnonzero(lost)[0]), int(lost.sum())
     example = Note(
         "unreadable_cells",
@@ -254,7 +258,17 @@ def _reading_notes(column: Column, read: Column, style: TextFormat, known: int) 
     )
     if count > MAX_UNREADABLE_SHARE * known:
         return [replace(example, kind="few_numbers", count=known - count, limit=known)]
-    return [as_read, example]
+    return [*as_read, example]
+
+
+def _limit_notes(column: Column, read: Column) -> list[Note]:
+    """Return a note on the cells that are limits such as ``<0.5`` instead of numbers."""
+    limits = np.append([is_limit(level) for level in column.levels], False)
+    rows = np.flatnonzero(limits[column.category_codes] & ~read.missing)
+    if not rows.size:
+        return []
+    first = int(rows[0])
+    return [Note("limits", column.name, row=first, count=rows.size, value=column.at(first))]
 
 
 def _are_compact_dates(column: Column) -> bool:

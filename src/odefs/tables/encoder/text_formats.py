@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from odefs.tables.encoder.detection_limits import MIN_MEASURED, is_limit, without_sign
 from odefs.tables.encoder.magnitudes import are_opposite, conversion, of_bare_numbers
 from odefs.tables.encoder.named_months import named_month_date
 from odefs.tables.encoder.units import MIN_UNIT_SHARE, UNIT, common_unit, quantity, unit_key
@@ -76,21 +77,43 @@ _DATES = tuple(style.read for style in _ALL if style.kind == "time" and "dates" 
 
 
 _NUMBERS = (TEXT_FORMATS["numbers"], TEXT_FORMATS["numbers with decimal comma"])
-_WITH_UNIT = re.compile(
-    rf"(?P<name>{'|'.join(style.name for style in _NUMBERS)}) \((?P<unit>{UNIT}|%)\)"
+_OF_NUMBERS = re.compile(
+    rf"(?P<name>{'|'.join(style.name for style in _NUMBERS)})(?P<limits> or limits)?"
+    rf"(?: \((?P<unit>{UNIT}|%)\))?"
 )
 
 
 def format_named(name: str) -> TextFormat | None:
-    """Return the format of a name; those of numbers may have a unit, as in ``numbers (kg)``."""
-    match = _WITH_UNIT.fullmatch(name)
-    return TEXT_FORMATS.get(name) if match is None else _with_unit(match["name"], match["unit"])
+    """Return the format of a name.
+
+    Those of numbers may have limits and a unit, as in ``numbers or limits (kg)``.
+    """
+    match = _OF_NUMBERS.fullmatch(name)
+    if match is None:
+        return TEXT_FORMATS.get(name)
+    plain, unit = TEXT_FORMATS[match["name"]], match["unit"]
+    style = plain if unit is None else _with_unit(plain.name, unit)
+    return _with_limits(style) if match["limits"] else style
 
 
 def unit_of(name: str) -> str:
     """Return the unit in the name of a format; empty if it has none."""
-    match = _WITH_UNIT.fullmatch(name)
-    return "" if match is None else match["unit"]
+    match = _OF_NUMBERS.fullmatch(name)
+    return "" if match is None else match["unit"] or ""
+
+
+def has_limits(name: str) -> bool:
+    """Whether the format of a name reads limits such as ``<0.5`` as numbers."""
+    match = _OF_NUMBERS.fullmatch(name)
+    return match is not None and match["limits"] is not None
+
+
+def _with_limits(style: TextFormat) -> TextFormat:
+    """Return a format of numbers that also reads limits, as the number behind the sign."""
+    name, unit, of_unit = style.name.partition(" (")
+    return TextFormat(
+        f"{name} or limits{unit}{of_unit}", "number", lambda text: style.read(without_sign(text))
+    )
 
 
 def _with_unit(name: str, unit: str) -> TextFormat:
@@ -129,11 +152,31 @@ def recognise(
     hold numbers.
     """
     places = [i for i, level in enumerate(levels) if not is_missing_value(level)]
-    known = [levels[i] for i in places]
+    known, occurring = [levels[i] for i in places], counts[places]
+    limits = _format_of_limits(known, occurring, is_number)
+    return _recognised(known, occurring, is_number) if limits is None else limits
+
+
+def _format_of_limits(
+    known: Sequence[str], counts: np.ndarray, is_number: bool
+) -> TextFormat | None:
+    """Return the format of numbers some of which are limits; ``None`` for other columns."""
+    measured = [text for text in known if not is_limit(text)]
+    if len(measured) == len(known):
+        return None
+    found = _recognised([without_sign(text) for text in known], counts, is_number)
+    if found is None or found.kind != "number":
+        return None
+    n_measured = len({value for text in measured if not np.isnan(value := found.read(text))})
+    return _with_limits(found) if n_measured >= (1 if is_number else MIN_MEASURED) else None
+
+
+def _recognised(known: Sequence[str], counts: np.ndarray, is_number: bool) -> TextFormat | None:
+    """Return the format of distinct values of which none is missing."""
     if not known or _are_codes_or_seasons(known):
         return None
     step = max(1, len(known) // SAMPLE_CELLS)
-    texts, weights = known[::step], counts[places[::step]]
+    texts, weights = known[::step], counts[::step]
     if not is_number and are_compact_dates(texts, weights):
         return TEXT_FORMATS[COMPACT_DATES]
     found = _format_without_unit(known, texts, weights)

@@ -77,6 +77,16 @@ def _text_format(note: Note) -> str:
     return f"{note.column}: {what} read as {note.format}{details}"
 
 
+def _limits(note: Note) -> str:
+    cells = f"{note.count or 0:,} cells such as"
+    cells, counts = ("the cell", "counts") if note.count == 1 else (cells, "count")
+    first = "in" if note.count == 1 else "first:"
+    return (
+        f"{note.column}: {cells} {note.value!r} {counts} as the number behind the sign "
+        f"({first} row {note.row})"
+    )
+
+
 def _unreadable_cells(note: Note) -> str:
     cells = count(note.count or 0, "cell is", "cells are")
     counts = "counts" if note.count == 1 else "count"
@@ -275,6 +285,7 @@ NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "apostrophes_removed": _apostrophes_removed,
     "short_lines": _short_lines,
     "text_format": _text_format,
+    "limits": _limits,
     "unreadable_cells": _unreadable_cells,
     "few_numbers": _few_numbers,
     "mixed_cells": _mixed_cells,

@@ -46,6 +46,7 @@ ReadingNote = Literal[
 """Reported by a reader about a file."""
 ColumnNote = Literal[
     "text_format",
+    "limits",
     "unreadable_cells",
     "few_numbers",
     "mixed_cells",
@@ -64,7 +65,7 @@ GroupNote = Literal["groups", "single_group", "pooled_groups", "unknown_groups"]
 TableNote = Literal["unused_columns"]
 """On a table that a model scores."""
 NoteKind = Literal[ReadingNote, ColumnNote, WritingNote, ReviewNote, GroupNote, TableNote]
-ON_TABLE_ROWS: tuple[NoteKind, ...] = ("unreadable_cells", "few_numbers", "mixed_cells")
+ON_TABLE_ROWS: tuple[NoteKind, ...] = ("limits", "unreadable_cells", "few_numbers", "mixed_cells")
 """Kinds whose ``row`` is a row of the table, not of a file."""
 
 ExclusionKind = Literal[
