@@ -46,6 +46,7 @@ EXAMPLES = {
     "rows_above": Note("rows_above", row=4, count=2, value="Prices"),
     "joined_header": Note("joined_header", row=3, count=2),
     "units_row": Note("units_row", row=5, details=("kg", "m")),
+    "repeated_header": Note("repeated_header", line=40, count=2),
     "total_row": Note("total_row", "a", row=40, value="Total"),
     "rows_below": Note("rows_below", line=41, count=2, value="Source: us"),
     "sheet_rows": Note("sheet_rows", row=5, count=155, value="159"),

@@ -34,6 +34,7 @@ ReadingNote = Literal[
     "rows_above",
     "joined_header",
     "units_row",
+    "repeated_header",
     "total_row",
     "rows_below",
     "sheet_rows",

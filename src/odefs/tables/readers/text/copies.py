@@ -18,6 +18,7 @@ from odefs.tables.readers.text.layout import (
     shortened,
 )
 from odefs.tables.readers.text.lines import SPACE, split_fields
+from odefs.tables.readers.text.repeated_headers import HeaderSearch
 from odefs.tables.records.notes import Note
 
 TAIL_BYTES = 16 * 1024
@@ -39,7 +40,7 @@ def arranged(
 
     The copy is in memory, or in the file ``target``.
     """
-    plan = plan_text(source, name, delimiter, has_header, place, expected)
+    plan = _without_repeats(source, plan_text(source, name, delimiter, has_header, place, expected))
     end, below = _end(source, plan)
     if plan.is_plain and end is None:
         return source, delimiter, ()
@@ -56,6 +57,18 @@ def arranged(
             _copy(content, copy, plan, end)
         source = target
     return source, delimiter, (*plan.notes, *below)
+
+
+def _without_repeats(source: Path | bytes, plan: TextPlan) -> TextPlan:
+    """Return the plan with the lines that repeat the header left out, too."""
+    if plan.header is None:
+        return plan
+    search = HeaderSearch(plan.header, plan.encoding, plan.delimiter, plan.by_spaces)
+    found = search.lines(source, plan.first)
+    if not found:
+        return plan
+    note = Note("repeated_header", line=found[0] + 1, count=len(found))
+    return replace(plan, blank=plan.blank.union(found), notes=(*plan.notes, note))
 
 
 def _copy(content: BinaryIO, out: BinaryIO, plan: TextPlan, end: int | None) -> None:
