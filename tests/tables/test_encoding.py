@@ -194,8 +194,9 @@ def test_text_that_is_declared_to_be_numbers_is_not_called_empty():
 @pytest.mark.parametrize(
     ("formats", "kind"),
     [
-        (["%Y-%m-%d", "%d/%m/%Y", "%b %d, %Y"], "mixed_dates"),
-        (["%Y-%m-%d", "%d.%m.%Y"], "mixed_dates"),
+        (["%Y-%m-%d", "%d/%m/%Y", "%b %d, %Y", "%m/%d/%Y"], "mixed_dates"),
+        (["%d.%m.%Y", "%m.%d.%Y"], "mixed_dates"),
+        (["%Y-%m-%d", "%d.%m.%Y"], None),
         (["%Y-%m-%d"], None),
         (["%Y-%m-%d", "day %j of %Y"], "unique_text"),
     ],

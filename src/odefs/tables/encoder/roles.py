@@ -14,6 +14,7 @@ import numpy as np
 
 from odefs.exceptions import TableError
 from odefs.tables.encoder.detection_limits import is_limit
+from odefs.tables.encoder.format_details import format_details
 from odefs.tables.encoder.missing import MAX_UNREADABLE_SHARE, without_codes, without_words
 from odefs.tables.encoder.serial_numbers import SerialTally
 from odefs.tables.encoder.text_formats import (
@@ -22,7 +23,6 @@ from odefs.tables.encoder.text_formats import (
     TextFormat,
     are_compact_dates,
     are_mixed_dates,
-    format_details,
     format_named,
     has_limits,
     read_levels,

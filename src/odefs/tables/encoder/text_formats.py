@@ -13,6 +13,7 @@ import numpy as np
 
 from odefs.tables.encoder.detection_limits import MIN_MEASURED, is_limit, without_sign
 from odefs.tables.encoder.magnitudes import are_opposite, conversion, of_bare_numbers
+from odefs.tables.encoder.mixed_dates import day_order, mixed_date
 from odefs.tables.encoder.named_months import named_month_date
 from odefs.tables.encoder.units import MIN_UNIT_SHARE, UNIT, common_unit, quantity, unit_key
 from odefs.tables.encoder.written_dates import (
@@ -24,7 +25,6 @@ from odefs.tables.encoder.written_dates import (
     time_of_day,
 )
 from odefs.tables.encoder.written_numbers import (
-    CURRENCY,
     has_leading_zero,
     number_in,
     points_are_thousands,
@@ -73,7 +73,16 @@ _ALL = (
     TextFormat(COMPACT_DATES, "time", compact_date),
 )
 TEXT_FORMATS = {style.name: style for style in _ALL}
-_DATES = tuple(style.read for style in _ALL if style.kind == "time" and "dates" in style.name)
+_DATES = tuple(style for style in _ALL if style.kind == "time" and "dates" in style.name)
+_MIXED_DATES = "dates in several formats"
+_OF_ORDER = {
+    None: TextFormat(_MIXED_DATES, "time", lambda text: mixed_date(text, None)),
+    True: TextFormat(f"{_MIXED_DATES}, day first", "time", lambda text: mixed_date(text, True)),
+    False: TextFormat(f"{_MIXED_DATES}, month first", "time", lambda text: mixed_date(text, False)),
+}
+"""Formats of columns with dates in several formats, by whether the day comes first."""
+_ORDER_OF = {"day-first dates": True, "month-first dates": False}
+_BY_NAME = TEXT_FORMATS | {style.name: style for style in _OF_ORDER.values()}
 
 
 _NUMBERS = (TEXT_FORMATS["numbers"], TEXT_FORMATS["numbers with decimal comma"])
@@ -90,7 +99,7 @@ def format_named(name: str) -> TextFormat | None:
     """
     match = _OF_NUMBERS.fullmatch(name)
     if match is None:
-        return TEXT_FORMATS.get(name)
+        return _BY_NAME.get(name)
     plain, unit = TEXT_FORMATS[match["name"]], match["unit"]
     style = plain if unit is None else _with_unit(plain.name, unit)
     return _with_limits(style) if match["limits"] else style
@@ -180,9 +189,29 @@ def _recognised(known: Sequence[str], counts: np.ndarray, is_number: bool) -> Te
     if not is_number and are_compact_dates(texts, weights):
         return TEXT_FORMATS[COMPACT_DATES]
     found = _format_without_unit(known, texts, weights)
+    if (dates := _mixed_dates(known, found, texts, weights)) is not None:
+        return dates
     if found is None:
         return _format_with_unit(known, texts, weights, is_number)
     return _of_percentages(found, texts, weights)
+
+
+def _mixed_dates(
+    known: Sequence[str], single: TextFormat | None, texts: Sequence[str], weights: np.ndarray
+) -> TextFormat | None:
+    """Return the format that reads dates in several formats, if they can be told.
+
+    ``single`` is the format that reads most of the sample ``texts`` of the ``known`` values, if one
+    does. Other dates of the column need not be lost.
+    """
+    if single is None:
+        mixed = _OF_ORDER[day_order(known)] if are_mixed_dates(texts, weights) else None
+        return mixed and _best_format(texts, weights, [mixed])
+    if single not in _DATES or single.name == COMPACT_DATES:
+        return None
+    others = [text for text in known if np.isnan(single.read(text))]
+    mixed = _OF_ORDER[_ORDER_OF.get(single.name, day_order(others))]
+    return mixed if any(not np.isnan(mixed.read(text)) for text in others) else None
 
 
 def _are_codes_or_seasons(levels: Sequence[str]) -> bool:
@@ -242,7 +271,7 @@ def are_mixed_dates(levels: Sequence[str], counts: np.ndarray) -> bool:
     """Whether nearly all cells are dates, in formats of which none reads nearly all."""
     step = max(1, len(levels) // SAMPLE_CELLS)
     weights = counts[::step]
-    is_date = [any(not np.isnan(read(text)) for read in _DATES) for text in levels[::step]]
+    is_date = [any(not np.isnan(one.read(text)) for one in _DATES) for text in levels[::step]]
     return float((weights * is_date).sum()) >= MIN_READABLE_SHARE * float(weights.sum()) > 0
 
 
@@ -274,21 +303,3 @@ def read_zone(levels: Sequence[str], read: np.ndarray, style: TextFormat) -> str
     if style.kind != "time":
         return ""
     return zone_of_texts(levels[k] for k in np.flatnonzero(np.isfinite(read)).tolist())
-
-
-def format_details(levels: Sequence[str], style: TextFormat) -> tuple[str, ...]:
-    """Return what the text contains besides numbers, as stable keywords."""
-    shown = [level for level in levels if not is_missing_value(level)][:SAMPLE_CELLS]
-    if style.kind != "number":
-        return ()
-    extras = []
-    percent = sum("%" in level for level in shown)
-    if 0 < percent < len(shown):
-        extras.append("some_percentages")
-    if re.search(CURRENCY, "\n".join(shown)):
-        extras.append("currencies")
-    mark = "." if "decimal comma" in style.name else ","
-    grouped = re.compile(rf"\d[{mark}'\u2019\s]\d{{3}}(?!\d)")
-    if any(map(grouped.search, shown)):
-        extras.append("thousands_marks")
-    return tuple(extras)

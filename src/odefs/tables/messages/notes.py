@@ -317,7 +317,10 @@ EXCLUSIONS: dict[ExclusionKind, Callable[[Exclusion], str]] = {
     ),
     "unique_text": lambda why: "text that differs from row to row",
     "unique_codes": lambda why: "codes that differ from row to row",
-    "mixed_dates": lambda why: "dates in several formats; write them in one, such as 2025-04-03",
+    "mixed_dates": lambda why: (
+        "dates in several formats, not clear whether the day or the month comes first; write them "
+        "in one, such as 2025-04-03"
+    ),
     "row_counter": lambda why: "counts the rows",
     "serial_numbers": lambda why: "increases from row to row, nearly without gaps",
     "unique_identifier": lambda why: "an identifier by its name, different in every row",
