@@ -48,6 +48,7 @@ EXAMPLES = {
     "units_row": Note("units_row", row=5, details=("kg", "m")),
     "repeated_header": Note("repeated_header", line=40, count=2),
     "total_row": Note("total_row", "a", row=40, value="Total"),
+    "inner_totals": Note("inner_totals", "a", row=20, count=3, value="Subtotal x"),
     "rows_below": Note("rows_below", line=41, count=2, value="Source: us"),
     "sheet_rows": Note("sheet_rows", row=5, count=155, value="159"),
     "other_tables": Note("other_tables", count=2, details=("J3:M9", "A50:C60")),

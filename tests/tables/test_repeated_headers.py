@@ -144,6 +144,7 @@ def test_columns_of_a_sheet_have_the_types_without_these_rows(above, tmp_path):
     assert found.frame.schema == expected.frame.schema
     notes = {note.kind: note for note in found.notes}
     assert (notes["repeated_header"].row, notes["repeated_header"].count) == (len(above) + 9, 2)
+    assert notes["sheet_rows"].value == str(len(above) + 23)
 
 
 def test_rows_of_a_sheet_that_may_be_data_stay(tmp_path):

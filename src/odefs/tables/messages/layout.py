@@ -47,6 +47,12 @@ def _total_row(note: Note) -> str:
     return f"{_place(note)} has totals and was left out: {note.value!r}"
 
 
+def _inner_totals(note: Note) -> str:
+    rows = count(note.count or 0, "row between the others has", "rows between the others have")
+    was = "was" if note.count == 1 else "were"
+    return f"{rows} totals and {was} left out (first: {note.value!r} in {_place(note)})"
+
+
 def _rows_below(note: Note) -> str:
     below = count(
         note.count or 0,
@@ -103,6 +109,7 @@ LAYOUT_NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "units_row": _units_row,
     "repeated_header": _repeated_header,
     "total_row": _total_row,
+    "inner_totals": _inner_totals,
     "rows_below": _rows_below,
     "sheet_rows": _sheet_rows,
     "other_tables": _other_tables,

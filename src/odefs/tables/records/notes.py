@@ -36,6 +36,7 @@ ReadingNote = Literal[
     "units_row",
     "repeated_header",
     "total_row",
+    "inner_totals",
     "rows_below",
     "sheet_rows",
     "other_tables",
