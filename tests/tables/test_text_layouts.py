@@ -76,6 +76,16 @@ CASES = {
     "short lines below a blank line": Case(
         [HEADER, *body(), "", "Office of Prices", "provisional"], notes=("rows_below",)
     ),
+    "a text with the delimiters of a row below a blank line": Case(
+        [HEADER, *body(), "", "Total samples: 30,,", "Note: preliminary"], notes=("rows_below",)
+    ),
+    "a text below a blank line, both with delimiters": Case(
+        [HEADER, *body(), ",,", "Office of Prices,,", "provisional,,", ",,"],
+        notes=("rows_below",),
+    ),
+    "a text with the delimiters of a row that is one": Case(
+        [HEADER, *body(), "city30,,"], last=("city30", None, None), n_rows=N + 1
+    ),
     "short lines that are rows": Case(
         [HEADER, *body(), "city30"],
         last=("city30", None, None),
@@ -224,8 +234,9 @@ def test_short_rows_at_the_end_are_rows(name, mode, tmp_path):
 
 
 @in_both_modes
-def test_short_rows_of_a_file_with_an_empty_line_after_each_row_are_rows(mode, tmp_path):
+@pytest.mark.parametrize("blank", ["", ",,,,"])
+def test_short_rows_of_a_file_with_an_empty_line_after_each_row_are_rows(blank, mode, tmp_path):
     rows = [f"book{k},author{k},{1900 + k},{k},x{k % 3}" for k in range(N)]
-    lines = ["title,author,year,copies,shelf", *rows, "Emma,Austen", "Dracula"]
-    (tmp_path / "t.csv").write_text("\n\n".join(lines) + "\n")
+    lines = ["title,author,year,copies,shelf", *rows, "Emma,Austen", f"Dracula{blank}"]
+    (tmp_path / "t.csv").write_text(f"\n{blank}\n".join(lines) + "\n")
     assert "Dracula" in read(tmp_path / "t.csv", mode).frame["title"].to_list()

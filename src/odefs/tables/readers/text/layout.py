@@ -302,6 +302,15 @@ def is_short_line(text: str, delimiter: str, width: int) -> bool:
     )
 
 
+def is_padded_text(text: str, delimiter: str, width: int) -> bool:
+    """Whether a line is one text and the delimiters of a row, as spreadsheets save a note."""
+    if text.count('"') % 2:
+        return False
+    first, *others = split_fields(text, delimiter, by_spaces=False) or [""]
+    is_text = bool(first.strip()) and not is_value(first.strip())
+    return is_text and width > SHORT_FIELDS and not any(map(str.strip, others))
+
+
 def _is_long_sentence(first: str, text: str, is_apart: bool, longest: int) -> bool:
     """Whether a line starts with a sentence, and is longer than fields above if next to them."""
     return is_sentence(first) and (is_apart or len(text) > 2 * longest)
