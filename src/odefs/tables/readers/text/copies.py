@@ -18,14 +18,13 @@ from odefs.tables.readers.text.layout import (
     plan_text,
     shortened,
 )
-from odefs.tables.readers.text.lines import SPACE, split_fields
+from odefs.tables.readers.text.lines import SPACE, TAB, split_fields
 from odefs.tables.readers.text.repeated_headers import HeaderSearch
 from odefs.tables.records.notes import Note
 
 TAIL_BYTES = 16 * 1024
 EXAMINED_LINES = 50
 COPIED_BYTES = 2**20
-TAB = "\t"
 
 
 def arranged(
