@@ -3,10 +3,12 @@ an identifier, free text.
 
 A column of measurements is never taken for an identifier: only integers that count or number the
 rows or are named like an identifier, and text that differs from row to row, are. Some identifiers
-occur twice, by mistake; foreign keys have few distinct values and are used as categories.
+occur twice, by mistake, and the items of an order share its number; foreign keys have few distinct
+values and are used as categories.
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -41,12 +43,17 @@ IDENTIFIER_NAME = re.compile(
     r"|fips|zip|zip_?code|post_?code|postal_?code)$)"
     r"|[a-z](?:Id|ID|Nr|No|Key)$"
 )
+PLACE_NAME = re.compile(r"(?:fips|zip|zip_?code|post_?code|postal_?code)$", re.IGNORECASE)
+"""Codes of places describe the rows that share them."""
 IDENTIFIER_SHARE = 0.9
 """Least share of distinct values in a column that is named like an identifier and is one.
 
 Not 1: a single id that is repeated by mistake would turn all others into rare categories, which
 rank above ordinary rows.
 """
+SHARED_SHARE, SHARED_VALUES = 0.25, 50
+"""Least share of distinct values in a column that is named like an identifier of which a few rows
+have each value, and most values of one that is not: these are categories."""
 FREE_TEXT_SHARE = 0.5
 FEW_LEVELS = 20
 MOSTLY_MISSING = 0.5
@@ -57,6 +64,8 @@ FIRST_DATE, LAST_DATE = 18_000_101, 20_991_231
 
 DIGITS = re.compile(r"^\s*[-+]?\d{1,4000}\s*$", re.ASCII)
 """Integers that ``int`` converts: it raises an error beyond 4,300 digits."""
+
+NUMBER = re.compile(r"\d+", re.ASCII)
 
 BOOLEAN_WORDS = {
     "true": 1.0,
@@ -362,6 +371,8 @@ def _identifier(column: Column) -> Exclusion | None:
         return None
     if found is None and is_named and _nearly_all_differ(column):
         return Exclusion("nearly_unique_identifier")
+    if found is None and names_shared_ids(column) and _few_share_each(column):
+        return Exclusion("shared_identifier")
     if found is None and column.kind == "number" and _are_serial(column):
         return Exclusion("serial_numbers")
     return found
@@ -407,6 +418,29 @@ def _nearly_all_differ(column: Column) -> bool:
     """Whether there are more than two known cells, hardly any of them repeated."""
     n_known = len(column) - int(column.missing.sum())
     return n_known > 2 and column.n_distinct >= IDENTIFIER_SHARE * n_known
+
+
+def names_shared_ids(column: Column) -> bool:
+    """Whether a column is named like an identifier, and has numbers, or numbers in one form.
+
+    ``2015-000330`` and ``C-17`` are such texts; words and codes of several forms may be categories.
+    """
+    if not IDENTIFIER_NAME.search(column.name) or PLACE_NAME.search(column.name):
+        return False
+    if column.kind != "category":
+        return column.kind == "number" and column.whole
+    counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
+    forms = Counter[str]()
+    for level, count in zip(column.levels, counts.tolist(), strict=True):
+        forms[NUMBER.sub("0", level.strip())] += count
+    ((form, n_cells),) = forms.most_common(1)
+    return "0" in form and n_cells >= IDENTIFIER_SHARE * counts.sum()
+
+
+def _few_share_each(column: Column) -> bool:
+    """Whether there are many values, each in a few rows."""
+    n_known = len(column) - int(column.missing.sum())
+    return column.n_distinct > SHARED_VALUES and column.n_distinct >= SHARED_SHARE * n_known
 
 
 def _infinite(column: Column) -> list[Note]:

@@ -327,6 +327,7 @@ EXCLUSIONS: dict[ExclusionKind, Callable[[Exclusion], str]] = {
     "nearly_unique_identifier": lambda why: (
         "an identifier by its name, different in nearly every row"
     ),
+    "shared_identifier": lambda why: "an identifier by its name, shared by a few rows each",
     "dropped": lambda why: "dropped as requested",
 }
 

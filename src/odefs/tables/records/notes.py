@@ -84,6 +84,7 @@ ExclusionKind = Literal[
     "serial_numbers",
     "unique_identifier",
     "nearly_unique_identifier",
+    "shared_identifier",
     "dropped",
 ]
 ConventionKind = Literal[
