@@ -168,16 +168,22 @@ def test_text_that_is_categories_counts_as_it_stands(in_memory, tmp_path, monkey
 
 
 @pytest.mark.parametrize("in_memory", [True, False])
-def test_identifiers_that_repeat_in_the_whole_table_are_used(in_memory, tmp_path, monkeypatch):
+def test_identifiers_are_those_of_the_whole_table(in_memory, tmp_path, monkeypatch):
     monkeypatch.setattr(learning, "SAMPLE_ROWS", 500)
     monkeypatch.setattr(tables, "rows_at_once", lambda n_columns: 257)
     rng = np.random.default_rng(0)
     half, most = rng.permutation(N) // 2 + 10_000, rng.permutation(N) * 7
+    fifth = rng.permutation(N) // 5 + 10_000
     most[:200] = most[200:400]
     large = most + 2**60
     columns = {
-        "customer_id": half,
-        "as_text_id": [f"{one:,}" for one in half],
+        "customer_id": fifth,
+        "as_text_id": [f"{one:,}" for one in fifth],
+        "numbered_id": [f"2015-{one}" for one in fifth],
+        "shared_id": half,
+        "shared_text_id": [f"{one:,}" for one in half],
+        "shared_numbered_id": [f"2015-{one}" for one in half],
+        "shared_by_three_id": [f"2015-{one}" for one in rng.permutation(N) // 3],
         "order_id": most,
         "or_missing_id": pl.Series(most).set(pl.Series(rng.random(N) < 0.4), None),
         "or_word_id": np.where(rng.random(N) < 0.4, "unknown", [f"{one:,}" for one in most]),
@@ -189,7 +195,7 @@ def test_identifiers_that_repeat_in_the_whole_table_are_used(in_memory, tmp_path
     table = ParquetTable((tmp_path / "t.parquet",))
     learned = odefs.TableEncoder(na=["unknown"])
     learning.learn_encoder(learned, table.load() if in_memory else table, table.names, seed=0)
-    assert learned.columns == ["customer_id", "as_text_id", "x"]
+    assert learned.columns == ["customer_id", "as_text_id", "numbered_id", "x"]
     exact = odefs.TableEncoder(na=["unknown"]).fit(pl.DataFrame(columns))
     assert learned.left_out_ == exact.left_out_
 

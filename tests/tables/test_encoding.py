@@ -119,7 +119,8 @@ def test_identifiers_with_thousands_marks_are_encoded_alike_in_fit_and_later():
         "one missing": ([*range(5000, 5099), None], "nearly_unique_identifier"),
         "marked thousands": ([f"5,{k:03d}" for k in (*range(99), 50)], "nearly_unique_identifier"),
         "text": ([f"A{k}" for k in (*range(99), 50)], "unique_text"),
-        "foreign keys": ([*range(5000, 5080), *range(5000, 5020)], None),
+        "shared": ([*range(5000, 5080), *range(5000, 5020)], "shared_identifier"),
+        "foreign keys": ([*range(5000, 5050), *range(5000, 5050)], None),
     }.values(),
 )
 def test_identifiers_are_left_out_if_nearly_all_values_differ(ids, kind):
@@ -129,6 +130,32 @@ def test_identifiers_are_left_out_if_nearly_all_values_differ(ids, kind):
     assert left_out == ({"order_id": kind} if kind else {})
     kept = TableEncoder(keep=["order_id"]).fit(frame)
     assert kept.columns == ["order_id", "x"]
+
+
+ITEMS = np.repeat(np.arange(1, 121), [4, 1, 2, 3, 1, 4] * 20)
+"""Numbers of orders, one for each of their items."""
+SHARED = {
+    "numbers": ("order_no", ITEMS + 330, "shared_identifier"),
+    "numbered texts": ("id", [f"2015-{k:06}" for k in ITEMS], "shared_identifier"),
+    "of growing length": ("claim.id", [f"C-{k}" for k in ITEMS], "shared_identifier"),
+    "marked thousands": ("id", [f"{k:,}" for k in ITEMS * 100], "shared_identifier"),
+    "another name": ("order", [f"2015-{k:06}" for k in ITEMS], None),
+    "several forms": ("id", [f"{'ABCDE'[k % 5]}{k}" for k in ITEMS], None),
+    "words": ("id", ["abcdefghijkl"[k % 12] + "mnopqrstuv"[k // 12] for k in ITEMS - 1], None),
+    "codes of places": ("zip", [f"{k:05}" for k in ITEMS * 77], None),
+    "foreign keys": ("shop_id", [f"S{k % 40}" for k in ITEMS], None),
+    "many rows each": ("shop_id", [f"S{k % 60}" for k in ITEMS], None),
+}
+
+
+@pytest.mark.parametrize("case", SHARED)
+def test_identifiers_that_a_few_rows_share_are_left_out(case):
+    name, ids, kind = SHARED[case]
+    frame = pl.DataFrame({name: ids, "x": np.random.default_rng(0).normal(size=ITEMS.size)})
+    encoder = TableEncoder().fit(frame)
+    left_out = {column: why.kind for column, why in encoder.left_out_.items()}
+    assert left_out == ({name: kind} if kind else {})
+    assert TableEncoder(keep=[name]).fit(frame).columns == [name, "x"]
 
 
 @pytest.mark.parametrize("fit", ["fit", "fit_transform"])
@@ -194,8 +221,9 @@ def test_text_that_is_declared_to_be_numbers_is_not_called_empty():
 @pytest.mark.parametrize(
     ("formats", "kind"),
     [
-        (["%Y-%m-%d", "%d/%m/%Y", "%b %d, %Y"], "mixed_dates"),
-        (["%Y-%m-%d", "%d.%m.%Y"], "mixed_dates"),
+        (["%Y-%m-%d", "%d/%m/%Y", "%b %d, %Y", "%m/%d/%Y"], "mixed_dates"),
+        (["%d.%m.%Y", "%m.%d.%Y"], "mixed_dates"),
+        (["%Y-%m-%d", "%d.%m.%Y"], None),
         (["%Y-%m-%d"], None),
         (["%Y-%m-%d", "day %j of %Y"], "unique_text"),
     ],

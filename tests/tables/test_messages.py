@@ -46,7 +46,9 @@ EXAMPLES = {
     "rows_above": Note("rows_above", row=4, count=2, value="Prices"),
     "joined_header": Note("joined_header", row=3, count=2),
     "units_row": Note("units_row", row=5, details=("kg", "m")),
+    "repeated_header": Note("repeated_header", line=40, count=2),
     "total_row": Note("total_row", "a", row=40, value="Total"),
+    "inner_totals": Note("inner_totals", "a", row=20, count=3, value="Subtotal x"),
     "rows_below": Note("rows_below", line=41, count=2, value="Source: us"),
     "sheet_rows": Note("sheet_rows", row=5, count=155, value="159"),
     "other_tables": Note("other_tables", count=2, details=("J3:M9", "A50:C60")),
@@ -57,6 +59,7 @@ EXAMPLES = {
     "text_format": Note(
         "text_format", "a", format="numbers", details=("currencies", "thousands_marks")
     ),
+    "limits": Note("limits", "a", row=1, count=79, value="<0.5"),
     "unreadable_cells": Note(
         "unreadable_cells", "a", row=7, count=2, value="x", format="ISO dates"
     ),
@@ -173,7 +176,7 @@ def test_rows_of_the_table_count_from_1_in_files(kind):
     shown = note.numbered(first=1)
     assert shown.numbered(first=1) == shown, "once"
     assert shown.numbered(first=0) == note
-    moved = kind in ("unreadable_cells", "few_numbers", "mixed_cells")
+    moved = kind in ("limits", "unreadable_cells", "few_numbers", "mixed_cells")
     assert shown.row == (note.row + 1 if moved else note.row)
     assert "first_row" not in as_plain(shown)
 

@@ -85,6 +85,55 @@ CASES = {
     "notes below a blank row": Case(
         [NAMES, *body(), [], ["* provisional"], [SENTENCE]], notes=("rows_below",)
     ),
+    "subtotals of groups, the last at the end": Case(
+        [
+            [*NAMES, "kind"],
+            *[[*row, "a"] for row in body()[:10]],
+            ["Subtotal a", 150.5, 1315],
+            *[[*row, "b"] for row in body()[10:]],
+            ["Subtotal b", 600.5, 4730],
+            ["Total", 750.0, 6045],
+        ],
+        names=[*NAMES, "kind"],
+        first=(*body()[0], "a"),
+        last=(*body()[-1], "b"),
+        notes=("inner_totals", "total_row", "total_row"),
+    ),
+    "subtotals with equal labels": Case(
+        [
+            [*NAMES, "kind"],
+            *[[*row, "a"] for row in body()[:10]],
+            ["Total", 150.5, 1315],
+            *[[*row, "b"] for row in body()[10:]],
+            ["Total", 600.5, 4730],
+            ["Grand total", 750.0, 6045],
+        ],
+        names=[*NAMES, "kind"],
+        first=(*body()[0], "a"),
+        last=(*body()[-1], "b"),
+        notes=("inner_totals", "total_row"),
+    ),
+    "subtotals with a cell in each column": Case(
+        [NAMES, *body()[:10], ["Subtotal", 150.5, 1315], *body()[10:], ["Total", 750.0, 6045]],
+        notes=("inner_totals", "total_row"),
+    ),
+    "a value that may be a total": Case(
+        [NAMES, *body()[:10], ["Total War", 150.5, 1315], *body()[10:], ["Total", 750.0, 6045]],
+        n_rows=N + 1,
+        notes=("total_row",),
+    ),
+    "subtotals without a total at the end": Case(
+        [
+            [*NAMES, "kind"],
+            *[[*row, "a"] for row in body()[:10]],
+            ["Subtotal a", 150.5, 1315],
+            *[[*row, "b"] for row in body()[10:]],
+        ],
+        names=[*NAMES, "kind"],
+        first=(*body()[0], "a"),
+        last=(*body()[-1], "b"),
+        n_rows=N + 1,
+    ),
     "title, units, total and source": Case(
         [
             *(["Prices"], [], NAMES, [None, "EUR", "m2"], *body()),

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import odefs
+from command import odefs as run
+from odefs.tables.encoder.format_details import format_details
 from odefs.tables.encoder.text_formats import (
     TEXT_FORMATS,
-    format_details,
     format_named,
     read_levels,
     recognise,
@@ -158,6 +159,69 @@ def test_is_read(name):
     assert found is not None
     assert found.name == style
     assert read_levels(levels, found) == pytest.approx(numbers)
+
+
+MARCH = 1742860800  # 25 March 2025
+MIXED = {
+    "ISO and day first": (
+        ["2025-03-25", "25.03.2025", "04.05.2025", "2025-03-25 10:00"],
+        ", day first",
+        [MARCH, MARCH, 1746316800, MARCH + 36000],
+    ),
+    "two ways of writing the day first": (
+        ["2025-03-25", "25.03.2025", "25/03/2025", "01/02/2025"],
+        ", day first",
+        [MARCH, MARCH, MARCH, 1738368000],
+    ),
+    "month first": (
+        ["2025-03-25", "03/25/2025", "04/05/2025", "25 Mar 2025"],
+        ", month first",
+        [MARCH, MARCH, 1743811200, MARCH],
+    ),
+    "names of months": (["2025-03-25", "25 Mar 2025", "March 25, 2025"], "", [MARCH] * 3),
+    "few with names of months": (
+        [*(f"{month:02}/25/2025" for month in range(1, 13)), "04/05/2025", "25 Mar 2025"],
+        ", month first",
+        [*[None] * 12, 1743811200, MARCH],
+    ),
+    "few in digits": (
+        [*(f"2025-03-{day:02}" for day in range(1, 29)), "25.03.2025", "04.05.2025"],
+        ", day first",
+        [*[None] * 28, MARCH, 1746316800],
+    ),
+    "a date that is none": (
+        [*(f"2025-03-{day:02}" for day in range(1, 29)), "25 Mar 2025", "13/45/2025"],
+        "",
+        [*[None] * 28, MARCH, np.nan],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_dates_in_several_formats_are_read(name):
+    levels, order, seconds = MIXED[name]
+    found = recognise(levels, np.ones(len(levels)))
+    assert found.name == f"dates in several formats{order}"
+    read = read_levels(levels, format_named(found.name))
+    for value, expected in zip(read, seconds, strict=True):
+        assert expected is None or value == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        ["2025-03-25", "2025-03-26", "04.05.2025", "05.06.2025"],
+        ["2025-03-25", "25.03.2025", "04/05/2025", "05/06/2025"],
+        ["2025-03-25", "25.03.2025", "03/25/2025"],
+        ["2025-03-25", "25/03/2025", "03/25/2025"],
+    ],
+    ids=["no day after the 12th", "in one way only", "both orders", "both orders in one way"],
+)
+def test_dates_whose_order_is_not_clear_are_not_read(levels):
+    assert recognise(levels, np.ones(len(levels))) is None
+    cells = [f"{levels[k % len(levels)]} 10:{k:02}" for k in range(60)]
+    days = pl.DataFrame({"day": cells, "x": np.random.default_rng(0).normal(size=60)})
+    assert odefs.detect(days, random_state=0).left_out["day"].kind == "mixed_dates"
 
 
 @pytest.mark.parametrize(
@@ -357,6 +421,34 @@ def test_a_model_reads_dates_of_eight_digits_as_in_training():
     expected = found.score(frame)
     for day in (pl.Int64, pl.Float64, pl.String):
         assert np.array_equal(found.score(frame.with_columns(frame["day"].cast(day))), expected)
+
+
+def test_files_and_models_read_dates_in_several_formats_alike(tmp_path):
+    days = np.datetime64("2025-01-01") + np.random.default_rng(0).integers(0, 300, 120)
+    plain = pl.DataFrame({"day": days, "x": np.random.default_rng(1).normal(size=120)})
+    formats = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%d %b %Y")
+    texts = [day.strftime(formats[k % 4]) for k, day in enumerate(plain["day"])]
+    frame = plain.with_columns(day=pl.Series(texts))
+    frame.write_csv(tmp_path / "t.csv")
+    frame.write_excel(tmp_path / "t.xlsx")
+    # In these rows alone, the order of day and month is not clear.
+    new = pl.DataFrame({"day": ["03/04/2025", "2025-04-03", "03.04.2025"], "x": [0.0, 0.0, 0.0]})
+    new.write_csv(tmp_path / "new.csv")
+    trained = odefs.detect(frame, random_state=0)
+    assert np.array_equal(trained.scores, odefs.detect(plain, random_state=0).scores)
+    assert [(note.kind, note.format) for note in trained.notes] == [
+        ("text_format", "dates in several formats, day first")
+    ]
+    for suffix, in_parts in (("csv", ""), ("csv", "1"), ("xlsx", "")):
+        where = {"cwd": tmp_path, "ODEFS_IN_PARTS": in_parts}
+        options = ("--save", "m.odefs", "-o", "t.parquet", "--no-report", "--force")
+        assert run("detect", f"t.{suffix}", *options, **where).returncode == 0
+        line = ("score", "m.odefs", "new.csv", "-o", "new.parquet", "--force")
+        assert run(*line, **where).returncode == 0
+        old, scores = (pl.read_parquet(tmp_path / f"{name}.parquet") for name in ("t", "new"))
+        assert np.array_equal(old["score"], trained.scores)
+        assert np.array_equal(scores["score"], trained.score(new))
+        assert scores["score"].n_unique() == 1
 
 
 def test_a_model_reads_amounts_as_in_training():

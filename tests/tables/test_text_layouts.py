@@ -76,6 +76,16 @@ CASES = {
     "short lines below a blank line": Case(
         [HEADER, *body(), "", "Office of Prices", "provisional"], notes=("rows_below",)
     ),
+    "a text with the delimiters of a row below a blank line": Case(
+        [HEADER, *body(), "", "Total samples: 30,,", "Note: preliminary"], notes=("rows_below",)
+    ),
+    "a text below a blank line, both with delimiters": Case(
+        [HEADER, *body(), ",,", "Office of Prices,,", "provisional,,", ",,"],
+        notes=("rows_below",),
+    ),
+    "a text with the delimiters of a row that is one": Case(
+        [HEADER, *body(), "city30,,"], last=("city30", None, None), n_rows=N + 1
+    ),
     "short lines that are rows": Case(
         [HEADER, *body(), "city30"],
         last=("city30", None, None),
@@ -102,6 +112,30 @@ CASES = {
             for name, price, size in [NAMES, *[row.split(",") for row in body()]]
         ],
         notes=("separated_by_spaces",),
+    ),
+    "tabs and runs of spaces": Case(
+        ["city\tprice\tsize", *[row.replace(",", "   ", 1).replace(",", " \t") for row in body()]],
+        notes=("separated_by_spaces",),
+    ),
+    "tabs and runs of spaces, and quotes": Case(
+        ["price\tsize\tcity", *[f'{10.5 + k}   {100 + 7 * k}\t"the \tcity {k}"' for k in range(N)]],
+        names=["price", "size", "city"],
+        first=(10.5, 100, "the \tcity 0"),
+        last=(39.5, 303, "the \tcity 29"),
+        notes=("separated_by_spaces",),
+    ),
+    "tabs, and spaces in names and cells": Case(
+        ["city\tprice in EUR\tsize", *[row.replace("city", "city ") for row in body("\t")]],
+        names=["city", "price in EUR", "size"],
+        first=("city 0", 10.5, 100),
+        last=("city 29", 39.5, 303),
+    ),
+    "tabs, and more names than fields": Case(
+        ["city\tprice\tsize\tnote\tmore", *body("\t")[:-2], "city28\t\t100", "the city\t39.5\t303"],
+        names=[*NAMES, "note", "more"],
+        first=("city0", 10.5, 100, None, None),
+        last=("the city", 39.5, 303, None, None),
+        notes=("short_lines",),
     ),
     "runs of spaces below a comment": Case(
         ["# city price size", "   city  price   size", *[f"  {row}" for row in body("   ")]],
@@ -156,6 +190,14 @@ def test_other_encodings(encoding, mode, tmp_path):
     assert (found.columns, found.n_rows) == (NAMES, N + 1)
     assert found.frame.row(-1) == ("ü", 1.5, 2)
     assert found.notes[-1].kind == "rows_above"
+
+
+@in_both_modes
+def test_tabs_and_spaces_with_the_delimiter_given(mode, tmp_path):
+    lines = ["city\tprice size", *[row.replace(",", " ", 1).replace(",", "\t") for row in body()]]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    found = read(tmp_path / "t.csv", mode, delimiter=" ")
+    assert (found.columns, found.frame.row(-1)) == (NAMES, ("city29", 39.5, 303))
 
 
 @in_both_modes
@@ -224,8 +266,9 @@ def test_short_rows_at_the_end_are_rows(name, mode, tmp_path):
 
 
 @in_both_modes
-def test_short_rows_of_a_file_with_an_empty_line_after_each_row_are_rows(mode, tmp_path):
+@pytest.mark.parametrize("blank", ["", ",,,,"])
+def test_short_rows_of_a_file_with_an_empty_line_after_each_row_are_rows(blank, mode, tmp_path):
     rows = [f"book{k},author{k},{1900 + k},{k},x{k % 3}" for k in range(N)]
-    lines = ["title,author,year,copies,shelf", *rows, "Emma,Austen", "Dracula"]
-    (tmp_path / "t.csv").write_text("\n\n".join(lines) + "\n")
+    lines = ["title,author,year,copies,shelf", *rows, "Emma,Austen", f"Dracula{blank}"]
+    (tmp_path / "t.csv").write_text(f"\n{blank}\n".join(lines) + "\n")
     assert "Dracula" in read(tmp_path / "t.csv", mode).frame["title"].to_list()

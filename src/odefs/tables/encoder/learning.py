@@ -20,7 +20,14 @@ from odefs.tables.encoder.distinct_values import DistinctValues
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import without_words
-from odefs.tables.encoder.roles import FREE_TEXT_SHARE, IDENTIFIER_NAME, IDENTIFIER_SHARE
+from odefs.tables.encoder.roles import (
+    FREE_TEXT_SHARE,
+    IDENTIFIER_NAME,
+    IDENTIFIER_SHARE,
+    SHARED_SHARE,
+    SHARED_VALUES,
+    names_shared_ids,
+)
 from odefs.tables.encoder.serial_numbers import SerialTally
 from odefs.tables.encoder.statistics import Centre, ColumnSummary, equal_where_nominal, spec_of
 from odefs.tables.frames.columns import LARGE, Column, Columns
@@ -88,8 +95,17 @@ class ColumnExtremes:
 
     def is_identifier(self, n_known: float) -> bool:
         """Whether nearly all known cells of the whole table differ."""
-        n_distinct = max(self.numbers.count, len(self.levels))
-        return len(self.levels) > MAX_DISTINCT or n_distinct >= IDENTIFIER_SHARE * n_known
+        return self._n_distinct >= IDENTIFIER_SHARE * n_known
+
+    def is_shared_identifier(self, n_known: float) -> bool:
+        """Whether a few rows of the whole table have each of many values."""
+        return self._n_distinct > SHARED_VALUES and self._n_distinct >= SHARED_SHARE * n_known
+
+    @property
+    def _n_distinct(self) -> float:
+        """Number of distinct values; infinite if there are too many to count."""
+        n_levels = len(self.levels)
+        return np.inf if n_levels > MAX_DISTINCT else max(self.numbers.count, n_levels)
 
     def _extend(self, column: Column, low: int, high: int, start: int) -> None:
         for name, row, sign in (("low", low, 1), ("high", high, -1)):
@@ -117,8 +133,13 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
     encoder.learn_columns(sample, names)
     # Values that repeat in the table may each occur once in a sample.
     repeated = _wrongly_unique(encoder, extremes, sample, n_rows)
+    shared = [
+        name for name in repeated if _is_shared(encoder, extremes[name], sample[name], n_rows)
+    ]
+    repeated = [name for name in repeated if name not in shared]
     if repeated:
         encoder.learn_columns(sample, names, repeated)
+    encoder.left_out_ |= dict.fromkeys(shared, Exclusion("shared_identifier"))
     encoder.notes_ = [note.of_sample(numbers) for note in encoder.notes_]
     _leave_out_counters(encoder, extremes, sample, n_rows)
     if encoder.specs_:
@@ -163,13 +184,28 @@ def _wrongly_unique(
         elif why.kind == "serial_numbers":
             differ = sample[name].kind != "number" or extremes[name].serial.is_serial
         elif why.kind in ("unique_identifier", "nearly_unique_identifier"):
-            missing = without_words(sample[name], encoder.na).missing
-            differ = extremes[name].is_identifier(n_rows * float(1 - missing.mean()))
+            differ = extremes[name].is_identifier(_n_known(encoder, sample[name], n_rows))
+        elif why.kind == "shared_identifier":
+            differ = extremes[name].is_shared_identifier(_n_known(encoder, sample[name], n_rows))
         else:
             continue
         if not differ:
             repeated.append(name)
     return repeated
+
+
+def _n_known(encoder: ColumnEncoder, column: Column, n_rows: int) -> float:
+    """Number of cells of the whole table that are not missing, judging by those of a sample."""
+    return n_rows * float(1 - without_words(column, encoder.na).missing.mean())
+
+
+def _is_shared(
+    encoder: ColumnEncoder, extremes: ColumnExtremes, column: Column, n_rows: int
+) -> bool:
+    """Whether a column whose values differ in the sample has identifiers that a few rows share."""
+    known = without_words(column, encoder.na)
+    n_known = _n_known(encoder, column, n_rows)
+    return names_shared_ids(known) and extremes.is_shared_identifier(n_known)
 
 
 def _leave_out_counters(

@@ -3,17 +3,25 @@ an identifier, free text.
 
 A column of measurements is never taken for an identifier: only integers that count or number the
 rows or are named like an identifier, and text that differs from row to row, are. Some identifiers
-occur twice, by mistake; foreign keys have few distinct values and are used as categories.
+occur twice, by mistake, and the items of an order share its number; foreign keys have few distinct
+values and are used as categories.
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from odefs.exceptions import TableError
-from odefs.tables.encoder.missing import MAX_UNREADABLE_SHARE, without_codes, without_words
+from odefs.tables.encoder.column_notes import (
+    half_numbers,
+    infinite_cells,
+    missing_codes,
+    reading_notes,
+)
+from odefs.tables.encoder.missing import without_codes, without_words
 from odefs.tables.encoder.serial_numbers import SerialTally
 from odefs.tables.encoder.text_formats import (
     PLAIN,
@@ -21,7 +29,6 @@ from odefs.tables.encoder.text_formats import (
     TextFormat,
     are_compact_dates,
     are_mixed_dates,
-    format_details,
     format_named,
     read_levels,
     read_zone,
@@ -39,12 +46,17 @@ IDENTIFIER_NAME = re.compile(
     r"|fips|zip|zip_?code|post_?code|postal_?code)$)"
     r"|[a-z](?:Id|ID|Nr|No|Key)$"
 )
+PLACE_NAME = re.compile(r"(?:fips|zip|zip_?code|post_?code|postal_?code)$", re.IGNORECASE)
+"""Codes of places describe the rows that share them."""
 IDENTIFIER_SHARE = 0.9
 """Least share of distinct values in a column that is named like an identifier and is one.
 
 Not 1: a single id that is repeated by mistake would turn all others into rare categories, which
 rank above ordinary rows.
 """
+SHARED_SHARE, SHARED_VALUES = 0.25, 50
+"""Least share of distinct values in a column that is named like an identifier of which a few rows
+have each value, and most values of one that is not: these are categories."""
 FREE_TEXT_SHARE = 0.5
 FEW_LEVELS = 20
 MOSTLY_MISSING = 0.5
@@ -55,6 +67,8 @@ FIRST_DATE, LAST_DATE = 18_000_101, 20_991_231
 
 DIGITS = re.compile(r"^\s*[-+]?\d{1,4000}\s*$", re.ASCII)
 """Integers that ``int`` converts: it raises an error beyond 4,300 digits."""
+
+NUMBER = re.compile(r"\d+", re.ASCII)
 
 BOOLEAN_WORDS = {
     "true": 1.0,
@@ -68,7 +82,6 @@ BOOLEAN_WORDS = {
     "f": 0.0,
     "0": 0.0,
 }
-SENTINELS = (-999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, -99.0, -1.0)
 
 
 @dataclass(frozen=True)
@@ -100,7 +113,7 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     if left_out == Exclusion("empty") and not text.missing.all():
         left_out = Exclusion("no_numbers")
     if not left_out and column.kind == "number":
-        notes += [*_sentinels(column), *_infinite(column)]
+        notes += [*missing_codes(column), *infinite_cells(column)]
         if not forced and column.whole and IDENTIFIER_NAME.search(column.name):
             if style:
                 # Keep the text: another table's categories are not parsed as numbers either.
@@ -226,35 +239,11 @@ def _recognised(
     ):
         return column, "", []
     if style is None:
-        return column, "", _half_numbers(column, counts)
+        return column, "", half_numbers(column, counts)
     column = without_codes(column)
     read = _converted(column, style)
-    notes = _reading_notes(column, read, style, int((~column.missing).sum()))
+    notes = reading_notes(column, read, style, int((~column.missing).sum()))
     return without_words(read, na), style.name, notes
-
-
-def _reading_notes(column: Column, read: Column, style: TextFormat, known: int) -> list[Note]:
-    """Return notes on the format of text, and on cells that it cannot read.
-
-    ``known`` is the number of cells with text.
-    """
-    details = format_details(column.levels, style)
-    as_read = Note("text_format", column.name, format=style.name, details=details)
-    lost = read.missing & ~column.missing
-    if not lost.any():
-        return [as_read]
-    row, count = int(np.flatnonzero(lost)[0]), int(lost.sum())
-    example = Note(
-        "unreadable_cells",
-        column.name,
-        row=row,
-        count=count,
-        value=column.at(row),
-        format=style.name,
-    )
-    if count > MAX_UNREADABLE_SHARE * known:
-        return [replace(example, kind="few_numbers", count=known - count, limit=known)]
-    return [as_read, example]
 
 
 def _are_compact_dates(column: Column) -> bool:
@@ -289,19 +278,6 @@ def _have_long_digits(levels: Sequence[str], counts: np.ndarray) -> bool:
         {float(level) for level, is_long in zip(levels, long, strict=True) if is_long}
     ) < sum(long)
     return merged and bool(counts[np.array(long, dtype=bool)].sum() > 0.5 * counts.sum())
-
-
-def _half_numbers(column: Column, counts: np.ndarray) -> list[Note]:
-    """Return a note if the column holds both text and numbers."""
-    if not counts.sum() or len(column.levels) > 100_000:
-        return []
-    numbers = ~np.isnan(read_levels(column.levels, TEXT_FORMATS["numbers"]))
-    share = counts[numbers].sum() / counts.sum()
-    if not 0.1 <= share <= 0.9:
-        return []
-    is_number = np.append(numbers, False)[column.category_codes]
-    change = int(np.flatnonzero(is_number != is_number[0])[0])
-    return [Note("mixed_cells", column.name, row=change, share=float(share))]
 
 
 def _converted(column: Column, style: TextFormat) -> Column:
@@ -348,6 +324,8 @@ def _identifier(column: Column) -> Exclusion | None:
         return None
     if found is None and is_named and _nearly_all_differ(column):
         return Exclusion("nearly_unique_identifier")
+    if found is None and names_shared_ids(column) and _few_share_each(column):
+        return Exclusion("shared_identifier")
     if found is None and column.kind == "number" and _are_serial(column):
         return Exclusion("serial_numbers")
     return found
@@ -395,31 +373,24 @@ def _nearly_all_differ(column: Column) -> bool:
     return n_known > 2 and column.n_distinct >= IDENTIFIER_SHARE * n_known
 
 
-def _infinite(column: Column) -> list[Note]:
-    return (
-        [Note("infinite_cells", column.name, count=column.n_infinite)] if column.n_infinite else []
-    )
+def names_shared_ids(column: Column) -> bool:
+    """Whether a column is named like an identifier, and has numbers, or numbers in one form.
+
+    ``2015-000330`` and ``C-17`` are such texts; words and codes of several forms may be categories.
+    """
+    if not IDENTIFIER_NAME.search(column.name) or PLACE_NAME.search(column.name):
+        return False
+    if column.kind != "category":
+        return column.kind == "number" and column.whole
+    counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
+    forms = Counter[str]()
+    for level, count in zip(column.levels, counts.tolist(), strict=True):
+        forms[NUMBER.sub("0", level.strip())] += count
+    ((form, n_cells),) = forms.most_common(1)
+    return "0" in form and n_cells >= IDENTIFIER_SHARE * counts.sum()
 
 
-def _sentinels(column: Column) -> list[Note]:
-    """Return notes on values that look like codes for "missing": extreme, repeated, isolated."""
-    values = column.values[~column.missing]
-    if values.size < 20:
-        return []
-    found = []
-    ends = float(values.min()), float(values.max())
-    for code in (code for code in SENTINELS if code in ends):
-        count = int((values == code).sum())
-        others = values[values != code]
-        if count >= 2 and others.size and _is_apart(code, others):
-            found.append(Note("missing_code", column.name, count=count, value=code))
-    return found
-
-
-def _is_apart(code: float, others: np.ndarray) -> bool:
-    """Whether a code is far from all other values; -1 need not be as far from positive ones."""
-    spread = max(float(others.max() - others.min()), 1e-12)
-    gap = max(float(others.min()) - code, code - float(others.max()))
-    if code == -1:
-        return bool(others.min() > 0) and gap > 0.1 * spread
-    return gap > 0.5 * spread
+def _few_share_each(column: Column) -> bool:
+    """Whether there are many values, each in a few rows."""
+    n_known = len(column) - int(column.missing.sum())
+    return column.n_distinct > SHARED_VALUES and column.n_distinct >= SHARED_SHARE * n_known

@@ -8,13 +8,27 @@ to all values; cells that it cannot read count as missing, with a note.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import numpy as np
 
+from odefs.tables.encoder.detection_limits import MIN_MEASURED, is_limit, without_sign
 from odefs.tables.encoder.magnitudes import are_opposite, conversion, of_bare_numbers
-from odefs.tables.encoder.named_months import CLOCK, full_year, hour_of_day, named_month_date
+from odefs.tables.encoder.mixed_dates import day_order, mixed_date
+from odefs.tables.encoder.named_months import named_month_date
 from odefs.tables.encoder.units import MIN_UNIT_SHARE, UNIT, common_unit, quantity, unit_key
+from odefs.tables.encoder.written_dates import (
+    compact_date,
+    is_season,
+    iso_date,
+    numeric_date,
+    plain_time,
+    time_of_day,
+)
+from odefs.tables.encoder.written_numbers import (
+    has_leading_zero,
+    number_in,
+    points_are_thousands,
+)
 from odefs.tables.frames.time_zones import zone_of_texts
 from odefs.tables.records.notes import COMPACT_DATES
 
@@ -26,29 +40,6 @@ MIN_READABLE_SHARE = 0.9
 
 SAMPLE_CELLS = 500
 
-_CURRENCY = r"(?:[$€£¥₹₪₩₽₺₴₫₱฿]|USD|EUR|GBP|CHF|JPY|INR|CAD|AUD)"
-# Possessive quantifiers (*+) prevent catastrophic backtracking on long runs of spaces.
-_SIGN = re.compile(
-    rf"^(?P<open>\()?\s*+(?P<minus>[-+\u2212])?\s*+{_CURRENCY}?\s*+(?P<minus2>[-+\u2212])?"
-    r"(?P<body>[\d.,'\u2019\s  ]*\d[.,]?(?:[eE][-+]?\d+)?)\s*+(?P<after>[-\u2212])?\s*+"
-    rf"(?P<percent>%)?\s*+{_CURRENCY}?\s*+(?P<close>\))?$"
-)
-_COMMA = re.compile(r"^(?:\d{1,3}(?:[.'\u2019\s  ]\d{3})+|\d+)?(?:,\d+)?$")
-_POINT = re.compile(r"^(?:\d{1,3}(?:[,'\u2019\s  ]\d{3})+|\d*)(?:\.\d*)?(?:[eE][-+]?\d+)?$")
-_AMOUNT = re.compile(r"\d[.,]\d+\s*$")
-_SIMPLE = {mark: re.compile(rf"^-?\d+(?:\{mark}\d+)?$") for mark in ".,"}
-_THOUSANDS = re.compile(r"^[1-9]\d{0,2}(?:\.\d{3})+$")
-_MARKS = re.compile(r"['\u2019\s  ]")
-LEADING_ZERO = re.compile(r"^[-+]?0\d")
-
-_DATE = re.compile(
-    r"^(?P<first>\d{1,2})(?P<mark>[./-])(?P<next>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})"
-    rf"(?:[ T]{CLOCK})?$"
-)
-_ISO = re.compile(r"^\d{4}[-/]\d{2}[-/]\d{2}")
-_MONTH = re.compile(r"^(?P<year>\d{4})[-/](?P<month>\d{2})$", re.ASCII)
-_TIME = re.compile(rf"^{CLOCK}$")
-_COMPACT = re.compile(r"^(?:1[89]|20)\d{6}$", re.ASCII)
 MIN_COMPACT_SHARE = 0.99
 """Share of rows that must be such dates: other numbers of eight digits rarely are."""
 
@@ -71,122 +62,67 @@ def is_missing_value(text: str) -> bool:
     return is_missing_word(text) or text.strip() in MISSING_CODES
 
 
-def _number(text: str, decimal: str) -> float:
-    """Parse a number with the given decimal mark; NaN if it is not a number."""
-    if _SIMPLE[decimal].match(text):
-        return float(text.replace(",", "."))
-    match = _SIGN.match(text.strip())
-    if match is None or not _is_one_sign(match):
-        return np.nan
-    body = match["body"].strip()
-    if not (_COMMA if decimal == "," else _POINT).match(body):
-        return np.nan
-    body = _MARKS.sub("", body)
-    body = body.replace(".", "").replace(",", ".") if decimal == "," else body.replace(",", "")
-    try:
-        value = float(body)
-    except ValueError:
-        return np.nan
-    value = -value if _is_negative(match) else value
-    return value / 100 if match["percent"] else value
-
-
-def _is_one_sign(match: re.Match[str]) -> bool:
-    """Whether parentheses are closed, and a minus behind is the only sign of an amount.
-
-    Without decimals or thousands it may be a grade (``2-``) or the start of a range.
-    """
-    if match["after"] is None:
-        return (match["open"] is None) == (match["close"] is None)
-    is_alone = not any(match[name] for name in ("open", "close", "minus", "minus2", "percent"))
-    return is_alone and _AMOUNT.search(match["body"]) is not None
-
-
-def _is_negative(match: re.Match[str]) -> bool:
-    """Whether a number is in parentheses, or has a minus before or behind."""
-    minus = match["minus"], match["minus2"], match["after"]
-    return match["open"] is not None or not {"-", "\u2212"}.isdisjoint(minus)
-
-
-def _iso(text: str) -> float:
-    text = text.strip()
-    if _MONTH.match(text):
-        text += "-01"
-    if not _ISO.match(text):
-        return np.nan
-    try:
-        when = datetime.fromisoformat(text.replace("/", "-"))
-    except ValueError:
-        return np.nan
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
-
-
-def _compact_date(text: str) -> float:
-    text = text.strip()
-    return _iso(f"{text[:4]}-{text[4:6]}-{text[6:]}") if _COMPACT.match(text) else np.nan
-
-
-def _date(text: str, day_first: bool) -> float:
-    match = _DATE.match(text.strip())
-    if match is None:
-        return np.nan
-    part = match.groupdict("0")
-    day, month = (part["first"], part["next"]) if day_first else (part["next"], part["first"])
-    hour = hour_of_day(int(part["hour"]), match["half"])
-    if hour is None:
-        return np.nan
-    minute, second = int(part["minute"]), int(part["second"])
-    try:
-        when = datetime(
-            full_year(part["year"]), int(month), int(day), hour, minute, second, tzinfo=UTC
-        )
-        return when.replace(microsecond=int(part["fraction"][:6].ljust(6, "0"))).timestamp()
-    except ValueError:
-        return np.nan
-
-
-def _time_of_day(text: str) -> float:
-    """Parse to whole seconds, as columns of type time are read."""
-    match = _TIME.match(text.strip())
-    if match is None:
-        return np.nan
-    hour = hour_of_day(int(match["hour"]), match["half"])
-    minute, second = int(match["minute"]), int(match["second"] or 0)
-    if hour is None or hour >= 24 or minute >= 60 or second >= 60:
-        return np.nan
-    return float(hour * 3600 + minute * 60 + second)
-
-
 _ALL = (
-    TextFormat("numbers", "number", lambda text: _number(text, ".")),
-    TextFormat("numbers with decimal comma", "number", lambda text: _number(text, ",")),
-    TextFormat("ISO dates", "time", _iso),
-    TextFormat("day-first dates", "time", lambda text: _date(text, day_first=True)),
-    TextFormat("month-first dates", "time", lambda text: _date(text, day_first=False)),
+    TextFormat("numbers", "number", lambda text: number_in(text, ".")),
+    TextFormat("numbers with decimal comma", "number", lambda text: number_in(text, ",")),
+    TextFormat("ISO dates", "time", iso_date),
+    TextFormat("day-first dates", "time", lambda text: numeric_date(text, day_first=True)),
+    TextFormat("month-first dates", "time", lambda text: numeric_date(text, day_first=False)),
     TextFormat("dates with month names", "time", named_month_date),
-    TextFormat("times of day", "time", _time_of_day),
-    TextFormat(COMPACT_DATES, "time", _compact_date),
+    TextFormat("times of day", "time", time_of_day),
+    TextFormat(COMPACT_DATES, "time", compact_date),
 )
 TEXT_FORMATS = {style.name: style for style in _ALL}
-_DATES = tuple(style.read for style in _ALL if style.kind == "time" and "dates" in style.name)
+_DATES = tuple(style for style in _ALL if style.kind == "time" and "dates" in style.name)
+_MIXED_DATES = "dates in several formats"
+_OF_ORDER = {
+    None: TextFormat(_MIXED_DATES, "time", lambda text: mixed_date(text, None)),
+    True: TextFormat(f"{_MIXED_DATES}, day first", "time", lambda text: mixed_date(text, True)),
+    False: TextFormat(f"{_MIXED_DATES}, month first", "time", lambda text: mixed_date(text, False)),
+}
+"""Formats of columns with dates in several formats, by whether the day comes first."""
+_ORDER_OF = {"day-first dates": True, "month-first dates": False}
+_BY_NAME = TEXT_FORMATS | {style.name: style for style in _OF_ORDER.values()}
 
 
 _NUMBERS = (TEXT_FORMATS["numbers"], TEXT_FORMATS["numbers with decimal comma"])
-_WITH_UNIT = re.compile(
-    rf"(?P<name>{'|'.join(style.name for style in _NUMBERS)}) \((?P<unit>{UNIT}|%)\)"
+_OF_NUMBERS = re.compile(
+    rf"(?P<name>{'|'.join(style.name for style in _NUMBERS)})(?P<limits> or limits)?"
+    rf"(?: \((?P<unit>{UNIT}|%)\))?"
 )
 
 
 def format_named(name: str) -> TextFormat | None:
-    """Return the format of a name; those of numbers may have a unit, as in ``numbers (kg)``."""
-    match = _WITH_UNIT.fullmatch(name)
-    return TEXT_FORMATS.get(name) if match is None else _with_unit(match["name"], match["unit"])
+    """Return the format of a name.
+
+    Those of numbers may have limits and a unit, as in ``numbers or limits (kg)``.
+    """
+    match = _OF_NUMBERS.fullmatch(name)
+    if match is None:
+        return _BY_NAME.get(name)
+    plain, unit = TEXT_FORMATS[match["name"]], match["unit"]
+    style = plain if unit is None else _with_unit(plain.name, unit)
+    return _with_limits(style) if match["limits"] else style
 
 
 def unit_of(name: str) -> str:
     """Return the unit in the name of a format; empty if it has none."""
-    match = _WITH_UNIT.fullmatch(name)
-    return "" if match is None else match["unit"]
+    match = _OF_NUMBERS.fullmatch(name)
+    return "" if match is None else match["unit"] or ""
+
+
+def has_limits(name: str) -> bool:
+    """Whether the format of a name reads limits such as ``<0.5`` as numbers."""
+    match = _OF_NUMBERS.fullmatch(name)
+    return match is not None and match["limits"] is not None
+
+
+def _with_limits(style: TextFormat) -> TextFormat:
+    """Return a format of numbers that also reads limits, as the number behind the sign."""
+    name, unit, of_unit = style.name.partition(" (")
+    return TextFormat(
+        f"{name} or limits{unit}{of_unit}", "number", lambda text: style.read(without_sign(text))
+    )
 
 
 def _with_unit(name: str, unit: str) -> TextFormat:
@@ -209,14 +145,9 @@ def _with_unit(name: str, unit: str) -> TextFormat:
     return TextFormat(f"{name} ({unit})", "number", read)
 
 
-def _plain_time(text: str) -> float:
-    seconds = _iso(text)
-    return _time_of_day(text) if np.isnan(seconds) else seconds
-
-
 PLAIN = {
     "number": TEXT_FORMATS["numbers"],
-    "time": TextFormat("ISO dates or times of day", "time", _plain_time),
+    "time": TextFormat("ISO dates or times of day", "time", plain_time),
 }
 """Formats for text in columns that were not text in training: one cell does not determine one."""
 
@@ -230,23 +161,63 @@ def recognise(
     hold numbers.
     """
     places = [i for i, level in enumerate(levels) if not is_missing_value(level)]
-    known = [levels[i] for i in places]
+    known, occurring = [levels[i] for i in places], counts[places]
+    limits = _format_of_limits(known, occurring, is_number)
+    return _recognised(known, occurring, is_number) if limits is None else limits
+
+
+def _format_of_limits(
+    known: Sequence[str], counts: np.ndarray, is_number: bool
+) -> TextFormat | None:
+    """Return the format of numbers some of which are limits; ``None`` for other columns."""
+    measured = [text for text in known if not is_limit(text)]
+    if len(measured) == len(known):
+        return None
+    found = _recognised([without_sign(text) for text in known], counts, is_number)
+    if found is None or found.kind != "number":
+        return None
+    n_measured = len({value for text in measured if not np.isnan(value := found.read(text))})
+    return _with_limits(found) if n_measured >= (1 if is_number else MIN_MEASURED) else None
+
+
+def _recognised(known: Sequence[str], counts: np.ndarray, is_number: bool) -> TextFormat | None:
+    """Return the format of distinct values of which none is missing."""
     if not known or _are_codes_or_seasons(known):
         return None
     step = max(1, len(known) // SAMPLE_CELLS)
-    texts, weights = known[::step], counts[places[::step]]
+    texts, weights = known[::step], counts[::step]
     if not is_number and are_compact_dates(texts, weights):
         return TEXT_FORMATS[COMPACT_DATES]
     found = _format_without_unit(known, texts, weights)
+    if (dates := _mixed_dates(known, found, texts, weights)) is not None:
+        return dates
     if found is None:
         return _format_with_unit(known, texts, weights, is_number)
     return _of_percentages(found, texts, weights)
 
 
+def _mixed_dates(
+    known: Sequence[str], single: TextFormat | None, texts: Sequence[str], weights: np.ndarray
+) -> TextFormat | None:
+    """Return the format that reads dates in several formats, if they can be told.
+
+    ``single`` is the format that reads most of the sample ``texts`` of the ``known`` values, if one
+    does. Other dates of the column need not be lost.
+    """
+    if single is None:
+        mixed = _OF_ORDER[day_order(known)] if are_mixed_dates(texts, weights) else None
+        return mixed and _best_format(texts, weights, [mixed])
+    if single not in _DATES or single.name == COMPACT_DATES:
+        return None
+    others = [text for text in known if np.isnan(single.read(text))]
+    mixed = _OF_ORDER[_ORDER_OF.get(single.name, day_order(others))]
+    return mixed if any(not np.isnan(mixed.read(text)) for text in others) else None
+
+
 def _are_codes_or_seasons(levels: Sequence[str]) -> bool:
     """Whether values that look like numbers or dates are names."""
     # One code with leading zeros shows that all values are codes, as ``TextTypes`` decides too.
-    return any(map(_has_leading_zero, levels)) or all(map(_is_season, levels))
+    return any(map(has_leading_zero, levels)) or all(map(is_season, levels))
 
 
 def _format_without_unit(
@@ -254,7 +225,7 @@ def _format_without_unit(
 ) -> TextFormat | None:
     """Return the format that reads the sample ``texts`` of the ``known`` values, if one does."""
     # All values are needed here: a single 1.5 shows that the points are decimal.
-    if _points_are_thousands(known):
+    if points_are_thousands(known):
         return TEXT_FORMATS["numbers with decimal comma"]
     return _best_format(texts, weights, tuple(TEXT_FORMATS.values()))
 
@@ -274,9 +245,9 @@ def _format_with_unit(
     if unit is None:
         return None
     bare = [one.number for text in texts if (one := quantity(text))]
-    if any(map(_has_leading_zero, bare)):
+    if any(map(has_leading_zero, bare)):
         return None
-    names = [style.name for style in (_NUMBERS[1:] if _points_are_thousands(bare) else _NUMBERS)]
+    names = [style.name for style in (_NUMBERS[1:] if points_are_thousands(bare) else _NUMBERS)]
     found = _best_format(texts, weights, [_with_unit(name, unit) for name in names])
     # Amounts of credit and debit, or degrees north and south, are not comparable as numbers.
     # All values are searched, because the sample may lack the few of the other direction.
@@ -289,20 +260,9 @@ def _are_opposite(levels: Sequence[str], style: TextFormat) -> bool:
     return are_opposite({unit, *others})
 
 
-def _has_leading_zero(text: str) -> bool:
-    """Whether the text is a code such as 00123."""
-    return bool(LEADING_ZERO.match(text)) and text.strip().isdigit()
-
-
-def _is_season(text: str) -> bool:
-    """Whether the text names two years, as 2009-10 does, which is not October 2009."""
-    match = _MONTH.match(text.strip())
-    return match is not None and int(match["month"]) == (int(match["year"]) + 1) % 100
-
-
 def are_compact_dates(levels: Sequence[str], counts: np.ndarray) -> bool:
     """Whether nearly all cells are dates such as 20250403, of more than two days."""
-    is_date = ~np.isnan([_compact_date(level) for level in levels])
+    is_date = ~np.isnan([compact_date(level) for level in levels])
     share = float((counts * is_date).sum())
     return int(is_date.sum()) > 2 and share >= MIN_COMPACT_SHARE * float(counts.sum())
 
@@ -311,7 +271,7 @@ def are_mixed_dates(levels: Sequence[str], counts: np.ndarray) -> bool:
     """Whether nearly all cells are dates, in formats of which none reads nearly all."""
     step = max(1, len(levels) // SAMPLE_CELLS)
     weights = counts[::step]
-    is_date = [any(not np.isnan(read(text)) for read in _DATES) for text in levels[::step]]
+    is_date = [any(not np.isnan(one.read(text)) for one in _DATES) for text in levels[::step]]
     return float((weights * is_date).sum()) >= MIN_READABLE_SHARE * float(weights.sum()) > 0
 
 
@@ -330,27 +290,6 @@ def _best_format(
     return None if best is None else best[1]
 
 
-def _points_are_thousands(levels: Sequence[str]) -> bool:
-    """Whether points separate thousands, as in 952 and 1.032.
-
-    Every point is followed by three digits, and numbers below a thousand have no point.
-    """
-    bodies = _number_bodies(levels)
-    if len(bodies) < len(levels) or "," in "".join(bodies):
-        return False
-    pointed = [body for body in bodies if "." in body]
-    plain = [body for body in bodies if "." not in body]
-    if not pointed or not plain:
-        return False
-    return all(map(_THOUSANDS.match, pointed)) and max(map(len, plain)) <= 3
-
-
-def _number_bodies(levels: Sequence[str]) -> list[str]:
-    """Return the digits and marks of the values that are numbers, without sign and currency."""
-    matches = [_SIGN.match(level.strip()) for level in levels]
-    return [match["body"].strip() for match in matches if match]
-
-
 def read_levels(levels: Sequence[str], style: TextFormat) -> np.ndarray:
     """Parse each distinct value; NaN for missing values and unreadable text."""
     return np.array(
@@ -364,21 +303,3 @@ def read_zone(levels: Sequence[str], read: np.ndarray, style: TextFormat) -> str
     if style.kind != "time":
         return ""
     return zone_of_texts(levels[k] for k in np.flatnonzero(np.isfinite(read)).tolist())
-
-
-def format_details(levels: Sequence[str], style: TextFormat) -> tuple[str, ...]:
-    """Return what the text contains besides numbers, as stable keywords."""
-    shown = [level for level in levels if not is_missing_value(level)][:SAMPLE_CELLS]
-    if style.kind != "number":
-        return ()
-    extras = []
-    percent = sum("%" in level for level in shown)
-    if 0 < percent < len(shown):
-        extras.append("some_percentages")
-    if re.search(_CURRENCY, "\n".join(shown)):
-        extras.append("currencies")
-    mark = "." if "decimal comma" in style.name else ","
-    grouped = re.compile(rf"\d[{mark}'\u2019\s]\d{{3}}(?!\d)")
-    if any(map(grouped.search, shown)):
-        extras.append("thousands_marks")
-    return tuple(extras)

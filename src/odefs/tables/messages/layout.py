@@ -34,8 +34,23 @@ def _units_row(note: Note) -> str:
     return f"{_place(note)} has units and was left out: {first_of(note.details, NAMED_UNITS)}"
 
 
+def _repeated_header(note: Note) -> str:
+    if note.count == 1:
+        return f"{_place(note)} repeats the column names and was left out"
+    return (
+        f"{note.count or 0:,} {_noun(note)}s repeat the column names and were left out "
+        f"(first: {_place(note)})"
+    )
+
+
 def _total_row(note: Note) -> str:
     return f"{_place(note)} has totals and was left out: {note.value!r}"
+
+
+def _inner_totals(note: Note) -> str:
+    rows = count(note.count or 0, "row between the others has", "rows between the others have")
+    was = "was" if note.count == 1 else "were"
+    return f"{rows} totals and {was} left out (first: {note.value!r} in {_place(note)})"
 
 
 def _rows_below(note: Note) -> str:
@@ -92,7 +107,9 @@ LAYOUT_NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "rows_above": _rows_above,
     "joined_header": _joined_header,
     "units_row": _units_row,
+    "repeated_header": _repeated_header,
     "total_row": _total_row,
+    "inner_totals": _inner_totals,
     "rows_below": _rows_below,
     "sheet_rows": _sheet_rows,
     "other_tables": _other_tables,

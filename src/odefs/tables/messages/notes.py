@@ -77,6 +77,16 @@ def _text_format(note: Note) -> str:
     return f"{note.column}: {what} read as {note.format}{details}"
 
 
+def _limits(note: Note) -> str:
+    cells = f"{note.count or 0:,} cells such as"
+    cells, counts = ("the cell", "counts") if note.count == 1 else (cells, "count")
+    first = "in" if note.count == 1 else "first:"
+    return (
+        f"{note.column}: {cells} {note.value!r} {counts} as the number behind the sign "
+        f"({first} row {note.row})"
+    )
+
+
 def _unreadable_cells(note: Note) -> str:
     cells = count(note.count or 0, "cell is", "cells are")
     counts = "counts" if note.count == 1 else "count"
@@ -275,6 +285,7 @@ NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "apostrophes_removed": _apostrophes_removed,
     "short_lines": _short_lines,
     "text_format": _text_format,
+    "limits": _limits,
     "unreadable_cells": _unreadable_cells,
     "few_numbers": _few_numbers,
     "mixed_cells": _mixed_cells,
@@ -306,13 +317,17 @@ EXCLUSIONS: dict[ExclusionKind, Callable[[Exclusion], str]] = {
     ),
     "unique_text": lambda why: "text that differs from row to row",
     "unique_codes": lambda why: "codes that differ from row to row",
-    "mixed_dates": lambda why: "dates in several formats; write them in one, such as 2025-04-03",
+    "mixed_dates": lambda why: (
+        "dates in several formats, not clear whether the day or the month comes first; write them "
+        "in one, such as 2025-04-03"
+    ),
     "row_counter": lambda why: "counts the rows",
     "serial_numbers": lambda why: "increases from row to row, nearly without gaps",
     "unique_identifier": lambda why: "an identifier by its name, different in every row",
     "nearly_unique_identifier": lambda why: (
         "an identifier by its name, different in nearly every row"
     ),
+    "shared_identifier": lambda why: "an identifier by its name, shared by a few rows each",
     "dropped": lambda why: "dropped as requested",
 }
 

@@ -34,7 +34,9 @@ ReadingNote = Literal[
     "rows_above",
     "joined_header",
     "units_row",
+    "repeated_header",
     "total_row",
+    "inner_totals",
     "rows_below",
     "sheet_rows",
     "other_tables",
@@ -46,6 +48,7 @@ ReadingNote = Literal[
 """Reported by a reader about a file."""
 ColumnNote = Literal[
     "text_format",
+    "limits",
     "unreadable_cells",
     "few_numbers",
     "mixed_cells",
@@ -64,7 +67,7 @@ GroupNote = Literal["groups", "single_group", "pooled_groups", "unknown_groups"]
 TableNote = Literal["unused_columns"]
 """On a table that a model scores."""
 NoteKind = Literal[ReadingNote, ColumnNote, WritingNote, ReviewNote, GroupNote, TableNote]
-ON_TABLE_ROWS: tuple[NoteKind, ...] = ("unreadable_cells", "few_numbers", "mixed_cells")
+ON_TABLE_ROWS: tuple[NoteKind, ...] = ("limits", "unreadable_cells", "few_numbers", "mixed_cells")
 """Kinds whose ``row`` is a row of the table, not of a file."""
 
 ExclusionKind = Literal[
@@ -81,6 +84,7 @@ ExclusionKind = Literal[
     "serial_numbers",
     "unique_identifier",
     "nearly_unique_identifier",
+    "shared_identifier",
     "dropped",
 ]
 ConventionKind = Literal[

@@ -28,7 +28,7 @@ from odefs.tables.table import HeldTable, Table
 if TYPE_CHECKING:
     from odefs.tables.results.detection import TableDetection
 
-NOTES_ON_VALUES = ("text_format", "unreadable_cells", "leading_zeros")
+NOTES_ON_VALUES = ("text_format", "limits", "unreadable_cells", "leading_zeros")
 """Notes that say how the values of a column are used, and nothing if it is left out."""
 LOST_CELLS = (
     *("infinite_cells", "error_cells", "unreadable_cells", "few_numbers", "mixed_cells"),

@@ -117,7 +117,7 @@ class _FrameRows:
 def _cells(read: Options) -> "pl.DataFrame":
     frame, unclear = _read_all(read)
     frame = _with_digits(frame, read, unclear)
-    return frame.with_columns([series.dt.time() for series in frame if _are_times(series)])
+    return frame.with_columns([series.dt.time() for series in frame if are_times(series)])
 
 
 def _names(read: Options) -> tuple[list[str], int]:
@@ -206,7 +206,7 @@ def _with_digits(frame: "pl.DataFrame", read: Options, unclear: "PolarsTypes") -
     return frame.with_columns(found)
 
 
-def _are_times(series: "pl.Series") -> bool:
+def are_times(series: "pl.Series") -> bool:
     """Whether cells are times of day, to which the reader has added a date."""
     import polars as pl
 

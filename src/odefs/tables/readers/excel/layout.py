@@ -175,7 +175,11 @@ def _header_notes(grid: Grid, layout: Layout) -> Iterator[Note]:
 def _notes_below(
     grid: Grid, layout: Layout, outside: Sequence[int], names: Sequence[str]
 ) -> Iterator[Note]:
-    """Yield notes on totals and on other rows below a table."""
+    """Yield notes on totals, also between the rows, and on other rows below a table."""
+    if layout.inner_totals:
+        row, count = layout.inner_totals[0], len(layout.inner_totals)
+        column = _column(grid, row, layout, names)
+        yield Note("inner_totals", column, row=row + 1, count=count, value=quoted_row(grid, row))
     for row in layout.totals:
         column = _column(grid, row, layout, names)
         yield Note("total_row", column, row=row + 1, value=quoted_row(grid, row))

@@ -21,6 +21,7 @@ from odefs.tables.readers.excel.cells import (
 from odefs.tables.readers.excel.error_cells import error_notes
 from odefs.tables.readers.excel.layout import is_plain, is_prose, layout_notes, range_of
 from odefs.tables.readers.excel.limits import first_column
+from odefs.tables.readers.excel.repeated_headers import repeated_rows, without_rows
 from odefs.tables.readers.excel.xlsx_scan import MAX_ROWS
 from odefs.tables.readers.layout.blocks import find_tables
 from odefs.tables.readers.layout.cells import Block, Grid, cleaned, is_sentence, is_value
@@ -117,8 +118,10 @@ def read_sheet_table(read: Options, options: SheetOptions) -> SheetTable:
         raise NoTableError("is empty") from None
     if is_plain(frame):
         names = options.names(header_cells(read, frame.columns))
+        frame, repeats = _data_rows(frame, names.given, 1)
+        repeats += _row_note(frame, 1) if repeats else []
         errors = error_notes(read, dict(enumerate(names.used)), range(1, MAX_ROWS))
-        return _named(frame, names, tuple(errors))
+        return _named(frame, names, (*repeats, *errors))
     return _found_table(read, options, frame)
 
 
@@ -139,11 +142,28 @@ def _found_table(read: Options, options: SheetOptions, frame: "pl.DataFrame | No
     else:
         rows = cells_at(read, layout, width)
     names = options.names(layout.names)
+    rows, repeats = _data_rows(rows, names.given, layout.first_row, layout.inner_totals)
     others = [range_of(one, offset) for one in layouts[1:]]
     around = layout_notes(grid, layouts, others, names.used)
     read_rows = range(layout.first_row, layout.last_row + 1)
     errors = error_notes(read, dict(zip(layout.columns, names.used, strict=True)), read_rows)
-    return _named(rows, names, (*around, *_row_note(rows, layout.first_row), *errors))
+    numbers = _row_note(rows, layout.first_row)
+    return _named(rows, names, (*around, *repeats, *numbers, *errors))
+
+
+def _data_rows(
+    frame: "pl.DataFrame", names: Sequence[str], first_row: int, totals: Sequence[int] = ()
+) -> tuple["pl.DataFrame", list[Note]]:
+    """Return the rows with those blank that have totals or repeat the header, and a note on these.
+
+    ``first_row`` is the row of the sheet, from 0, that the first of the rows is in.
+    """
+    repeats = repeated_rows(frame, names)
+    left_out = {*repeats, *(row - first_row for row in totals)}
+    rows = without_rows(frame, sorted(left_out)) if left_out else frame
+    if not repeats:
+        return rows, []
+    return rows, [Note("repeated_header", row=first_row + repeats[0] + 1, count=len(repeats))]
 
 
 def _only_column(options: SheetOptions, frame: "pl.DataFrame | None") -> SheetTable:

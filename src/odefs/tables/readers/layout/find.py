@@ -26,6 +26,7 @@ from odefs.tables.readers.layout.cells import (
     sample_rows,
 )
 from odefs.tables.readers.layout.header_groups import HeaderLines, end_of_groups
+from odefs.tables.readers.layout.inner_totals import inner_totals
 
 MAX_HEADER_ROWS = 3
 MAX_CUT_ROWS = 50
@@ -37,7 +38,8 @@ class Layout:
     """A table: the rows of its header, the row of units, and where its data are.
 
     ``columns`` are those with a cell in the header or the data. ``totals`` and ``notes`` are rows
-    below the last row that belong to the table but not to its data.
+    below the last row that belong to the table but not to its data, ``inner_totals`` rows of totals
+    between those of the data.
     """
 
     header_rows: tuple[int, ...]
@@ -48,6 +50,7 @@ class Layout:
     names: tuple[str, ...]
     totals: tuple[int, ...] = ()
     notes: tuple[int, ...] = ()
+    inner_totals: tuple[int, ...] = ()
 
     @property
     def block(self) -> Block:
@@ -89,7 +92,9 @@ def find_layout(
     rows = np.flatnonzero(inside[first : block.last_row + 1].any(axis=1))
     last = first + int(rows[-1]) if rows.size else block.last_row
     last, totals, notes = _cut_end(grid, first, last, columns, cuts_end)
-    return Layout(header, units, first, last, columns, _names(grid, header, columns), totals, notes)
+    names = _names(grid, header, columns)
+    inner = inner_totals(grid, range(first, last + 1), columns, totals)
+    return Layout(header, units, first, last, columns, names, totals, notes, inner)
 
 
 def _header(

@@ -13,17 +13,18 @@ from odefs.tables.readers.text.layout import (
     TextPlan,
     has_note_mark,
     is_note_line,
+    is_padded_text,
     is_short_line,
     plan_text,
     shortened,
 )
-from odefs.tables.readers.text.lines import SPACE, split_fields
+from odefs.tables.readers.text.lines import SPACE, TAB, split_fields
+from odefs.tables.readers.text.repeated_headers import HeaderSearch
 from odefs.tables.records.notes import Note
 
 TAIL_BYTES = 16 * 1024
 EXAMINED_LINES = 50
 COPIED_BYTES = 2**20
-TAB = "\t"
 
 
 def arranged(
@@ -39,7 +40,7 @@ def arranged(
 
     The copy is in memory, or in the file ``target``.
     """
-    plan = plan_text(source, name, delimiter, has_header, place, expected)
+    plan = _without_repeats(source, plan_text(source, name, delimiter, has_header, place, expected))
     end, below = _end(source, plan)
     if plan.is_plain and end is None:
         return source, delimiter, ()
@@ -56,6 +57,18 @@ def arranged(
             _copy(content, copy, plan, end)
         source = target
     return source, delimiter, (*plan.notes, *below)
+
+
+def _without_repeats(source: Path | bytes, plan: TextPlan) -> TextPlan:
+    """Return the plan with the lines that repeat the header left out, too."""
+    if plan.header is None:
+        return plan
+    search = HeaderSearch(plan.header, plan.encoding, plan.delimiter, plan.by_spaces)
+    found = search.lines(source, plan.first)
+    if not found:
+        return plan
+    note = Note("repeated_header", line=found[0] + 1, count=len(found))
+    return replace(plan, blank=plan.blank.union(found), notes=(*plan.notes, note))
 
 
 def _copy(content: BinaryIO, out: BinaryIO, plan: TextPlan, end: int | None) -> None:
@@ -145,17 +158,19 @@ def _note_lines(lines: Sequence[tuple[int, str]], plan: TextPlan) -> list[tuple[
     """Return the last lines that are notes, with their places in the file.
 
     Short lines of text also belong to the notes if an empty line or a note with a mark, such as
-    ``Source: ...``, is above them.
+    ``Source: ...``, is above them. For a text with the delimiters of a row, an empty line may have
+    these, too.
     """
     cut: list[tuple[int, str]] = []
     short: list[tuple[int, str]] = []
-    below_empty = _below_empty(lines)
+    below_empty, below_blank = _below_empty(lines), _below_empty(lines, f" {plan.delimiter}")
     for place in range(len(lines) - 1, max(0, len(lines) - EXAMINED_LINES), -1):
         offset, text = lines[place]
-        if not text.strip():
+        if not text.strip(f" {plan.delimiter}"):
             continue
-        is_short = is_short_line(text, plan.delimiter, plan.width)
-        is_first = place in below_empty
+        is_padded = is_padded_text(text, plan.delimiter, plan.width)
+        is_short = is_padded or is_short_line(text, plan.delimiter, plan.width)
+        is_first = place in (below_blank if is_padded else below_empty)
         is_note = _is_note_at(lines, place, plan)
         if (is_note and (not short or is_first or has_note_mark(text))) or (is_short and is_first):
             cut = [(offset, text), *short, *cut]
@@ -167,9 +182,12 @@ def _note_lines(lines: Sequence[tuple[int, str]], plan: TextPlan) -> list[tuple[
     return cut
 
 
-def _below_empty(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
-    """Return which lines are below an empty one. If many lines are empty they say nothing."""
-    empty = [place for place, (_, text) in enumerate(lines) if not text.strip()]
+def _below_empty(lines: Sequence[tuple[int, str]], blank: str | None = None) -> frozenset[int]:
+    """Return which lines are below an empty one. If many lines are empty they say nothing.
+
+    ``blank`` are the characters that an empty line may have, by default all kinds of space.
+    """
+    empty = [place for place, (_, text) in enumerate(lines) if not text.strip(blank)]
     is_dense = 4 * len(empty) < len(lines)
     return frozenset(place + 1 for place in empty) if is_dense else frozenset()
 

@@ -22,6 +22,7 @@ from odefs.tables.readers.layout.cells import (
     numeric_columns,
 )
 from odefs.tables.readers.layout.find import Layout
+from odefs.tables.readers.layout.repeated_headers import HeaderNames
 from odefs.tables.readers.options import Placement
 from odefs.tables.readers.text.dialect import (
     HEAD_BYTES,
@@ -37,6 +38,7 @@ from odefs.tables.readers.text.lines import (
     split_fields,
     split_rows,
 )
+from odefs.tables.readers.text.repeated_headers import repeatable_header
 from odefs.tables.readers.text.titles import find_text_table
 from odefs.tables.records.notes import Note
 
@@ -58,6 +60,10 @@ class TextPlan:
     delimiter: str = ","
     by_spaces: bool = False
     width: int = 1
+    header: HeaderNames | None = None
+    """The names, if lines that have them again repeat the header."""
+    first: int = 0
+    """The first line below the header."""
     notes: tuple[Note, ...] = ()
 
     @property
@@ -127,6 +133,9 @@ def plan_text(
     if width == 1 and delimiter is None:
         _require_table(rows, name)
     changes = _changes(rows, width, by_spaces, bool(has_header), place, expected)
+    kept = [row for row in rows if row.number not in changes.blank]
+    # Names that were joined from several lines are in none of them.
+    may_repeat = bool(has_header) and width > 1 and not changes.replaced and len(kept) > 1
     return replace(
         plan,
         blank=plan.blank | changes.blank,
@@ -134,6 +143,8 @@ def plan_text(
         delimiter=found,
         by_spaces=by_spaces,
         width=width,
+        header=repeatable_header(kept) if may_repeat else None,
+        first=kept[1].number if may_repeat else 0,
         notes=tuple(changes.notes),
     )
 
@@ -289,6 +300,15 @@ def is_short_line(text: str, delimiter: str, width: int) -> bool:
         and 2 * len(filled) < width
         and not any(map(is_value, filled))
     )
+
+
+def is_padded_text(text: str, delimiter: str, width: int) -> bool:
+    """Whether a line is one text and the delimiters of a row, as spreadsheets save a note."""
+    if text.count('"') % 2:
+        return False
+    first, *others = split_fields(text, delimiter, by_spaces=False) or [""]
+    is_text = bool(first.strip()) and not is_value(first.strip())
+    return is_text and width > SHORT_FIELDS and not any(map(str.strip, others))
 
 
 def _is_long_sentence(first: str, text: str, is_apart: bool, longest: int) -> bool:

@@ -10,7 +10,7 @@ from odefs.tables.readers.layout.cells import Grid, is_name, is_value, numeric_c
 from odefs.tables.readers.text.dialect import detect_delimiter, long_cells
 
 COMMENT = "#"
-SPACE = " "
+SPACE, TAB = " ", "\t"
 AGREEMENT = 0.9
 """Share of the lines that must split into the same number of fields at runs of spaces."""
 FEWEST_ROWS = 10
@@ -33,14 +33,14 @@ class Line:
 def split_fields(line: str, delimiter: str, by_spaces: bool) -> list[str]:
     """Split one line into fields."""
     with long_cells():
-        line = line.strip() if by_spaces else line
+        line = _with_spaces(line) if by_spaces else line
         return next(csv.reader([line], delimiter=delimiter, skipinitialspace=by_spaces), [])
 
 
 def split_rows(lines: Sequence[str], delimiter: str, by_spaces: bool) -> Iterator[Line]:
     """Yield the rows that are not blank; a row with line breaks in quotes has its first line."""
     with long_cells():
-        given = [f"{line.strip() if by_spaces else line}\n" for line in lines]
+        given = [f"{_with_spaces(line) if by_spaces else line}\n" for line in lines]
         reader = csv.reader(given, delimiter=delimiter, skipinitialspace=by_spaces)
         begin = 0
         for fields in reader:
@@ -49,18 +49,38 @@ def split_rows(lines: Sequence[str], delimiter: str, by_spaces: bool) -> Iterato
             begin = reader.line_num
 
 
+def _with_spaces(line: str) -> str:
+    """Return a line without space around it, and with spaces for the tabs outside of quotes."""
+    parts = line.strip().split('"')
+    parts[::2] = [part.replace(TAB, SPACE) for part in parts[::2]]
+    return '"'.join(parts)
+
+
 def is_split_by_spaces(lines: Sequence[str], delimiter: str | None) -> bool:
-    """Whether fields are separated by runs of spaces, and by no other delimiter."""
+    """Whether fields are separated by runs of spaces, maybe with tabs, and by nothing else."""
     lines = list(filter(None, map(str.strip, lines)))
     if delimiter is not None:
-        return delimiter == SPACE and any("  " in line for line in lines)
+        return delimiter == SPACE and any("  " in line or TAB in line for line in lines)
     if len(lines) < 3 or SPACE not in lines[-1]:
         return False
     # A delimiter in the first line alone, such as the comma of a title, decides nothing.
     other = detect_delimiter("\n".join(lines))
-    if any(other in line for line in lines[1:]):
+    if any(other in line for line in lines[1:]) and (other != TAB or _are_tabs_regular(lines)):
         return False
     return _is_table([split_fields(line, SPACE, by_spaces=True) for line in lines])
+
+
+def _are_tabs_regular(lines: Sequence[str]) -> bool:
+    """Whether tabs are the delimiter: they separate as many names as fields of the other lines.
+
+    Rows may have a name without one in the first line. Tabs next to runs of spaces in nearly all
+    lines do neither; two in a row have an empty cell between them.
+    """
+    names, *fields = (len(split_fields(line, TAB, by_spaces=False)) for line in lines)
+    ((usual, _),) = Counter(fields).most_common(1)
+    n_with_runs = sum("  " in line for line in lines[1:])
+    is_between = n_with_runs < AGREEMENT * len(fields) or any(2 * TAB in line for line in lines)
+    return is_between or usual - 1 <= names <= usual
 
 
 def _is_table(rows: Sequence[list[str]]) -> bool:
