@@ -31,10 +31,13 @@ FEW_ROWS = 2048
 """Rows for repeated checks: few compared with a sweep, enough for a correlation."""
 
 
+Key = tuple[int, int, int]
+
+
 class RawScores(NamedTuple):
     """Raw scores of some rows by a component.
 
-    The component is held because its state and its weights identify it (:func:`_key`).
+    The component is held because its columns, state and weights identify it (:func:`_key`).
     """
 
     component: Component
@@ -51,9 +54,10 @@ class PilotSample:
     X: np.ndarray
     few: np.ndarray
 
-    _kept: dict[tuple[int, int], RawScores] = field(init=False, default_factory=dict)
-    _kept_of_few: dict[tuple[int, int], RawScores] = field(init=False, default_factory=dict)
-    """Raw scores of components that will be needed again."""
+    _kept: dict[Key, RawScores] = field(init=False, default_factory=dict)
+    """Raw scores of all pilot rows by components that will be needed again."""
+    _kept_of_few: dict[Key, RawScores] = field(init=False, default_factory=dict)
+    """The same of the few rows."""
 
     def scores(self, components: Sequence[Component], keep: bool = False) -> np.ndarray:
         """Scores of all pilot rows with mean 1, ``(n_components, n_rows)``.
@@ -87,7 +91,7 @@ class PilotSample:
         self,
         components: Sequence[Component],
         rows: Callable[[], np.ndarray],
-        kept: dict[tuple[int, int], RawScores],
+        kept: dict[Key, RawScores],
         keep: bool,
     ) -> list[np.ndarray]:
         """Raw scores of some rows by each component."""
@@ -116,12 +120,14 @@ def _with_mean_one(raw: Sequence[np.ndarray]) -> np.ndarray:
     return np.stack([normalise_to_mean_one(scores) for scores in raw])
 
 
-def _key(component: Component) -> tuple[int, int]:
+def _key(component: Component) -> Key:
     """The same for copies of a component with another weight or normaliser.
 
-    An id is unique only as long as its object lives: :class:`RawScores` holds the component.
+    The state does not suffice: detectors that learn nothing may prepare ``None`` or a constant for
+    every component. An id is unique only as long as its object lives: :class:`RawScores` holds the
+    component, and with it these three.
     """
-    return id(component.state), id(component.w)
+    return id(component.columns), id(component.state), id(component.w)
 
 
 def take_pilot(
