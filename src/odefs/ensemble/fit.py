@@ -95,15 +95,16 @@ def fit_ensemble(inputs: FitInputs) -> FitResult:
     # Components without a share in the score need not score; they are kept for inspection.
     scoring = learned if share > 0 else []
     scoring, full, companions = _add_companions(inputs, first.pilot, scoring, full, share)
-    scoring, full, companions, judged = _score_all_rows(inputs, scoring, full, companions, first)
+    scored, judged = _score_all_rows(inputs, scoring, full, companions, first)
     # Scoring has set normalisers and thresholds. Without a share in the score, components were not
     # scored and keep the normaliser 1.
-    learned = scoring or learned
+    learned = scored[: len(scoring)] or learned
     detector, scaling = inputs.detector, inputs.scaled.scaling
     return FitResult(
         # Learned components come first: model files store only how many of the first components
-        # are the learned subsets.
-        Model(detector, scaling, (*learned, *full, *companions), inputs.engine.dtype),
+        # are the learned subsets. The others keep the order in which their scores of the training
+        # rows were added up: another order would give a row other last bits than in training.
+        Model(detector, scaling, (*learned, *scored[len(scoring) :]), inputs.engine.dtype),
         judged,
         first.candidates,
         tuple(record for _, record in trained.components),
@@ -236,32 +237,32 @@ def _score_all_rows(
     full: list[Component],
     companions: list[Component],
     first: FirstLook,
-) -> tuple[list[Component], list[Component], list[Component], RowScores]:
-    """Line 14: all kinds of components with their normalisers, and the combined scores."""
+) -> tuple[list[Component], RowScores]:
+    """Line 14: the combined scores, and the components with their normalisers.
+
+    Components are in the order in which their scores were added up, learned ones first.
+    """
     engine, plan, scaling = inputs.engine, inputs.plan, inputs.scaled.scaling
     bare, pilot = first.bare, first.pilot
     rows = sample_rows(engine.n_rows, plan.normalization_rows, inputs.seeds.row_sample())
     # Line 1 may have scored all rows on all columns: then only the normaliser is missing.
-    known = [] if bare is None else full
-    others = [*learned, *companions] if bare is not None else [*learned, *full, *companions]
+    unscored = [*learned, *companions] if bare is not None else [*learned, *full, *companions]
+    scored: list[Component] = []
     judged = RowScores(engine.per_row(), engine.per_row())
-    if others:
+    if unscored:
         with stage("scoring all rows"):
-            others, judged = engine.score_and_normalise(
+            scored, judged = engine.score_and_normalise(
                 inputs.detector,
                 scaling,
-                others,
+                unscored,
                 rows,
                 FLAG_RATE,
                 None if pilot is None else pilot.known_scores(),
             )
     if bare is not None:
-        known = [
-            with_normaliser(one, bare if rows is None else bare[rows], FLAG_RATE) for one in known
-        ]
-        for component in known:
-            judged.add(component, bare)
-    learned, rest = others[: len(learned)], others[len(learned) :]
-    full = known if bare is not None else rest[: len(full)]
-    # Not rest[-len(companions):], which is all of rest if there are no companions.
-    return learned, full, rest[len(rest) - len(companions) :], judged
+        for component in full:
+            scored.append(
+                with_normaliser(component, bare if rows is None else bare[rows], FLAG_RATE)
+            )
+            judged.add(scored[-1], bare)
+    return scored, judged
