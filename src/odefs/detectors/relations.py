@@ -26,6 +26,7 @@ import numpy as np
 from odefs.detectors.base import Detector, row_sums
 from odefs.detectors.missing_relations import expected_precision
 from odefs.kernels.chunking import row_blocks
+from odefs.kernels.two_values import two_valued_columns
 from odefs.system.threads import one_blas_thread
 
 ORDINARY_SHARE = 0.75
@@ -108,7 +109,9 @@ class RelationsDetector(Detector[RelationsState]):
         rows = rows.astype(np.float64)
         with one_blas_thread():  # Several threads would sum in another order.
             state = first = fit_relations(rows, np.ones(len(rows)))
-            least_std = np.where(is_two_valued(rows), first.std, SMALLEST_SHARE_OF_STD * first.std)
+            # The rarer of two values is not to become rarer by refits.
+            least_share = np.where(two_valued_columns(rows), 1.0, SMALLEST_SHARE_OF_STD)
+            least_std = least_share * first.std
             for _ in range(N_REFITS):
                 scores = np.nan_to_num(_squared(*_parts(rows, state, None)))
                 # All distances are 0 if all rows are equal.
@@ -150,12 +153,6 @@ class RelationsDetector(Detector[RelationsState]):
 
     def _of_squares(self, squares: np.ndarray) -> np.ndarray:
         return squares if self.metric == "sqeuclidean" else np.sqrt(squares)
-
-
-def is_two_valued(rows: np.ndarray) -> np.ndarray:
-    """Which columns have at most two values: the rarer one is not to become rarer by refits."""
-    low, high = np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
-    return np.asarray(((rows == low) | (rows == high) | np.isnan(rows)).all(axis=0))
 
 
 def fit_relations(
