@@ -130,13 +130,6 @@ def _key(component: Component) -> Key:
     return id(component.columns), id(component.state), id(component.w)
 
 
-def take_pilot(
-    engine: Engine, detector: Detector, scaling: Scaling, plan: Plan, seeds: Seeds
-) -> PilotSample | None:
-    """The pilot sample, or ``None`` where the plan does not use one."""
-    return draw_pilot(engine, detector, scaling, plan, seeds) if plan.uses_pilot else None
-
-
 def draw_pilot(
     engine: Engine, detector: Detector, scaling: Scaling, plan: Plan, seeds: Seeds
 ) -> PilotSample:

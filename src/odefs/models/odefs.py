@@ -242,12 +242,11 @@ class ODEFSMethod(OutlierModel):
         self.component_loss_ = np.array([component.loss for component in components])
         # Among the learned components alone, whatever their share in the score.
         self.component_weight_ = component_weights(self.component_loss_)
-        learned = [part.learned for part in fitted.training]
         self.feature_importances_ = feature_importances(
-            learned, self.component_weight_, plan.min_weight
+            fitted.training, self.component_weight_, plan.min_weight
         )
         self.candidate_indices_ = fitted.candidates.rows
-        self.n_iter_ = max(len(part.learned.trace) for part in fitted.training)
+        self.n_iter_ = max(len(part.trace) for part in fitted.training)
 
 
 class ODEFSModel(NestedSelection, ODEFSMethod):
@@ -264,7 +263,7 @@ def plan_of(parameters: dict[str, object], detector: Detector) -> Plan:
 def _fit_info(
     plan: Plan, engine: Engine, scaled: ScaledTable, fitted: FitResult
 ) -> dict[str, object]:
-    learned = [part.learned for part in fitted.training]
+    learned = fitted.training
     return {
         "n_rows": engine.n_rows,
         "n_candidates": fitted.candidates.rows.size,
