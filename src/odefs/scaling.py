@@ -8,7 +8,10 @@ float64; scaled values are clipped to +-1e6, so that a new row far outside the t
 finite in float32.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TypeVar
 
 import numpy as np
 
@@ -134,6 +137,14 @@ def column_moments(X: np.ndarray) -> ColumnMoments:
         mean = values.sum(axis=0) / np.maximum(1, count)
         values = (values - mean) * seen
     return ColumnMoments(count, mean, np.einsum("ij,ij->j", values, values))
+
+
+Statistics = TypeVar("Statistics", ColumnRanges, ColumnMoments)
+
+
+def merged(parts: Iterable[Statistics]) -> Statistics:
+    """Return the statistics of all parts, merged in their order: another one changes the bits."""
+    return reduce(lambda total, part: total.merge(part), parts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ row's score depends only on the row.
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,13 +32,18 @@ from odefs.kernels.duplicate_rows import (
     repeats_likely,
     row_hashes,
 )
-from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
+from odefs.scaling import (
+    ColumnMoments,
+    ColumnRanges,
+    Scaling,
+    column_moments,
+    column_ranges,
+    merged,
+)
 from odefs.system.threads import available_threads, run_tasks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-Statistics = TypeVar("Statistics", ColumnRanges, ColumnMoments)
 
 FEW_ROWS = 256
 """Fewer rows are scored directly: searching for duplicates would take as long."""
@@ -77,7 +82,7 @@ class InMemoryEngine(Engine):
         # Integers can be compared without a cast, and are a fraction of the size.
         as_they_are = not self.is_sparse and self.X.dtype.kind in "bui"
         read = self._slice if as_they_are else self.rows
-        return _merged(
+        return merged(
             self.map(lambda rows: column_ranges(read(rows)), list(row_blocks(self.n_rows, height)))
         )
 
@@ -94,7 +99,7 @@ class InMemoryEngine(Engine):
         # and neither do the last bits of the merged moments.
         self.sweep(measure, scaling, self.dtype, 40 * self.n_columns)
         # Threads finish in any order; merging must not.
-        return _merged([parts[start] for start in sorted(parts)])
+        return merged([parts[start] for start in sorted(parts)])
 
     def raw_scores(
         self, scaling: Scaling, detector: Detector, components: Sequence[Component]
@@ -260,11 +265,3 @@ def call_blas(detector: Detector, components: Sequence[Component]) -> bool:
     # Companions do not matter: coupling looks values up and relations use einsum. The widest
     # component decides, since the kernel is chosen by the number of columns.
     return detector.calls_blas(max((component.columns.size for component in components), default=0))
-
-
-def _merged(parts: list[Statistics]) -> Statistics:
-    """Merge all parts in order, so that the result does not depend on which finished first."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = total.merge(part)
-    return total
