@@ -23,7 +23,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from odefs.detectors.base import Detector, row_sums
+from odefs.detectors.base import METRICS, Detector, Metric, row_sums
 from odefs.detectors.missing_relations import expected_precision
 from odefs.kernels.chunking import row_blocks
 from odefs.kernels.two_values import two_valued_columns
@@ -46,8 +46,6 @@ SMALLEST_SHARE_OF_STD = 0.5
 """Refits narrow a column with a dominant value ever further. Its standard deviation is not below
 this share of that of all rows.
 """
-
-METRICS = ("sqeuclidean", "euclidean")
 
 FEWEST_ROWS = 8
 """Fewer rows show no relation: columns are only standardised."""
@@ -82,13 +80,14 @@ class RelationsDetector(Detector[RelationsState]):
     """
 
     n_references: int = 8192
-    metric: str = "sqeuclidean"
+    metric: Metric = "sqeuclidean"
 
     def __post_init__(self) -> None:
         if self.n_references < 1:
             raise ValueError(f"n_references={self.n_references} must be at least 1.")
         if self.metric not in METRICS:
-            raise ValueError(f"metric={self.metric!r} is not one of {', '.join(METRICS)}.")
+            allowed = ", ".join(map(repr, METRICS))
+            raise ValueError(f"metric={self.metric!r} is not one of {allowed}.")
 
     name: ClassVar[str] = "relations"
     attribution: ClassVar[str | None] = (

@@ -55,12 +55,13 @@ OF_TRAINING_ROWS = (
 )
 """Attributes with one value per training row; model files do not store them."""
 
+OF_SUBSETS: Constraints = {"n_subsets": Integer(1), "subset_size": Integer(1)}
+"""Parameters of LeSiNN."""
 
 OF_DETECTOR: Constraints = {
     "detector": Choice(*BUILT_IN)
     | Satisfies(lambda value: isinstance(value, Detector), "an odefs.detectors.Detector"),
-    "n_subsets": Integer(1),
-    "subset_size": Integer(1),
+    **OF_SUBSETS,
 }
 """Parameters of the estimators with a ``detector`` parameter."""
 

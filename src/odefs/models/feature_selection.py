@@ -3,13 +3,12 @@
 from typing import Any, ClassVar, Literal, Self
 
 from odefs._known_options import names_its_parameters
+from odefs.detectors.base import METRICS, Metric
 from odefs.ensemble.plan import WEIGHT_POWERS
 from odefs.models.constraints import Choice, Constraints, Integer, Number, Parameters
-from odefs.models.literals import ColumnWeights, Loss, Metric, ReferenceRows, Solver
+from odefs.models.literals import ColumnWeights, Loss, ReferenceRows, Solver
 from odefs.selection.losses import LOSSES
 from odefs.selection.solvers import SOLVERS
-
-METRIC = Choice("euclidean", "sqeuclidean")
 
 PAPER: dict[str, Any] = {
     "n_outlier_examples": "auto",
@@ -116,7 +115,7 @@ class FeatureSelection(Parameters):
         "self_paced": Choice(True, False, "classic"),
         "min_weight": Number(0, 1, open_high=True),
         "column_weights": Choice(*WEIGHT_POWERS),
-        "metric": METRIC,
+        "metric": Choice(*METRICS),
         "reference_rows": Choice("fresh", "shared"),
         "normalization_rows": Choice(None) | Integer(1),
     }
