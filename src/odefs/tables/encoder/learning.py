@@ -111,7 +111,7 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
         rows = table.column_rows(np.arange(n_rows), read)
         encoder.learn_groups(rows, encoder.learn_columns(rows, names))
         return
-    extremes = find_extremes(table, read, encoder.na)
+    extremes = find_extremes(table, read, encoder.na_words)
     numbers = _sampled_rows(extremes.values(), n_rows, seed)
     sample = table.column_rows(numbers, read)
     encoder.learn_columns(sample, names)
@@ -163,7 +163,7 @@ def _wrongly_unique(
         elif why.kind == "serial_numbers":
             differ = sample[name].kind != "number" or extremes[name].serial.is_serial
         elif why.kind in ("unique_identifier", "nearly_unique_identifier"):
-            missing = without_words(sample[name], encoder.na).missing
+            missing = without_words(sample[name], encoder.na_words).missing
             differ = extremes[name].is_identifier(n_rows * float(1 - missing.mean()))
         else:
             continue
@@ -209,7 +209,7 @@ def _specs_of_all_rows(encoder: ColumnEncoder, table: Table) -> list[ColumnSpec]
         for summary, column in zip(seen, read, strict=True):
             # Beyond the limit the summary is not complete, and ``_exact`` does not use it.
             if len(summary.counts) <= MAX_COUNTED_VALUES:
-                summary.add(_as_learned(batch[column.name], column, encoder.na))
+                summary.add(_as_learned(batch[column.name], column, encoder.na_words))
         report_progress(start + read.n_rows, table.n_rows)
     return equal_where_nominal(
         [_exact(spec, summary, encoder) for spec, summary in zip(encoder.specs_, seen, strict=True)]
