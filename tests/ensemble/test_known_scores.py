@@ -9,7 +9,7 @@ from odefs import ODEFS, FeatureSelection
 from odefs.detectors import Detector, LeSiNNDetector
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.ensemble.component import unweighted_component
-from odefs.ensemble.engine import SampleScores
+from odefs.ensemble.engine import KnownRawScores
 from odefs.ensemble.model import raw_scores
 from odefs.ensemble.pilot import PilotSample
 from odefs.scaling import fit_scaling
@@ -36,7 +36,7 @@ def test_known_rows_are_left_out(table, n_known):
     rows = np.sort(np.random.default_rng(1).choice(engine.n_rows, n_known, replace=False))
     expected = engine.raw_scores(scaling, DETECTOR, components)
     known = raw_scores(components[1], DETECTOR, engine.take(rows, scaling))
-    found = SampleScores(rows, lambda one: known if one is components[1] else None)
+    found = KnownRawScores(rows, lambda one: known if one is components[1] else None)
     scores = engine.complete_scores(scaling, DETECTOR, components, found)
     np.testing.assert_array_equal(scores, expected)
 

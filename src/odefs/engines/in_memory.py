@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from odefs.detectors.base import Detector
 from odefs.engines.row_blocks import is_sparse, working_dtype
-from odefs.ensemble.engine import Engine, Known, SampleScores
+from odefs.ensemble.engine import Engine, KnownRawScores, KnownTotals
 from odefs.ensemble.model import (
     Component,
     Model,
@@ -111,7 +111,7 @@ class InMemoryEngine(Engine):
         scaling: Scaling,
         detector: Detector,
         components: Sequence[Component],
-        known: SampleScores | None,
+        known: KnownRawScores | None,
     ) -> np.ndarray:
         places = self._places()
         out = np.empty((len(components), self.n_rows if places is None else places.first.size))
@@ -159,7 +159,7 @@ class InMemoryEngine(Engine):
     def per_row(self, dtype: npt.DTypeLike = np.float64) -> np.ndarray:
         return np.zeros(self.n_rows, dtype=dtype)
 
-    def judged(self, model: Model, known: Known | None = None) -> RowScores:
+    def judged(self, model: Model, known: KnownTotals | None = None) -> RowScores:
         places = self._places()
         out = np.zeros((n_outputs(model), self.n_rows if places is None else places.first.size))
 
@@ -171,17 +171,6 @@ class InMemoryEngine(Engine):
         only = None if places is None else places.first
         self.sweep(score, model.scaling, model.dtype, bytes_per_row, only, calls_blas)
         return from_rows(out if places is None else out[:, places.copy_of])
-
-    def apply_answers(self, model: Model, scores: np.ndarray) -> None:
-        """Change scores of the components by what answers add to them."""
-        answers = model.answers
-        if answers is None:
-            return
-
-        def apply(rows: slice, X: np.ndarray) -> None:
-            answers.apply(X, scores[rows])
-
-        self.sweep(apply, model.scaling, model.dtype, 8 * answers.draws.n_references)
 
     def sweep(
         self,
@@ -238,7 +227,7 @@ def score_block(
     X: np.ndarray,
     detector: Detector,
     components: Sequence[Component],
-    known: SampleScores | None,
+    known: KnownRawScores | None,
     out: np.ndarray,
 ) -> None:
     """Write raw scores of a scaled block, a line for each component; ``rows`` is its place."""

@@ -19,7 +19,7 @@ from odefs.detectors.base import Detector
 from odefs.engines.in_memory import call_blas
 from odefs.engines.out_of_core import HeldRows, OutOfCoreEngine, fill_in_known, require_finite
 from odefs.engines.row_blocks import RowBlocks, rechunk, working_dtype
-from odefs.ensemble.engine import Known
+from odefs.ensemble.engine import KnownTotals
 from odefs.ensemble.model import Component, Model, RowScores, judged_block, raw_scores
 from odefs.kernels.chunking import block_rows, kernel_rows, row_blocks, scratch
 from odefs.scaling import (
@@ -90,10 +90,10 @@ class StreamEngine(OutOfCoreEngine):
             pass
         return out
 
-    def judged(self, model: Model, known: Known | None = None) -> RowScores:
+    def judged(self, model: Model, known: KnownTotals | None = None) -> RowScores:
         return RowScores(*self.folder.lines(self.judged_blocks(model, known)))
 
-    def judged_blocks(self, model: Model, known: Known | None = None) -> Iterator[np.ndarray]:
+    def judged_blocks(self, model: Model, known: KnownTotals | None = None) -> Iterator[np.ndarray]:
         """Combined scores and agreement as lines, block after block."""
 
         def score(rows: slice, block: np.ndarray) -> np.ndarray:

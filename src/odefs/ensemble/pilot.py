@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.ensemble.engine import Engine, SampleScores
+from odefs.ensemble.engine import Engine, KnownRawScores
 from odefs.ensemble.model import Component, divided, mean_score, raw_scores
 from odefs.ensemble.plan import Plan, Seeds, sample_rows
 from odefs.ensemble.stopping import halves_agree
@@ -78,14 +78,14 @@ class PilotSample:
             self._raw(components, lambda: self.X[self.few], self._kept_of_few, keep)
         )
 
-    def known_scores(self) -> SampleScores:
+    def known_scores(self) -> KnownRawScores:
         """Raw scores of all pilot rows that were kept."""
 
         def raw(component: Component) -> np.ndarray | None:
             found = self._kept.get(_key(component))
             return None if found is None else found.raw
 
-        return SampleScores(self.numbers, raw)
+        return KnownRawScores(self.numbers, raw)
 
     def _raw(
         self,

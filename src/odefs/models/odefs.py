@@ -125,7 +125,7 @@ class ODEFSMethod(OutlierModel):
         known_cases = NamedCases(X, known_outliers, known_normal)
         parameters = self._parameters()
         detector = detector_of(parameters)
-        plan = plan_of(parameters, detector)
+        plan = Plan.of(parameters, detector)
         # One setting for the whole fit: changing it for every step takes a tenth of a short fit.
         with verbose_logging(self.verbose), one_blas_thread():
             engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
@@ -251,13 +251,6 @@ class ODEFSMethod(OutlierModel):
 
 class ODEFSModel(NestedSelection, ODEFSMethod):
     """ODEFS without scikit-learn."""
-
-
-def plan_of(parameters: dict[str, object], detector: Detector) -> Plan:
-    """The plan of the fit that validated parameters describe."""
-    damps_noise = detector.depends_on_scale and parameters["noise_columns"] == "damp"
-    trust = None if parameters["trust"] == "auto" else parameters["trust"]
-    return Plan.of(parameters | {"trust": trust, "damps_noise": damps_noise})
 
 
 def _fit_info(

@@ -19,7 +19,7 @@ from odefs.engines.dask.client import running_client
 from odefs.engines.dask.partitions import Partitions, fits_into_workers, partitions
 from odefs.engines.dask.waiting import connected, wait_for
 from odefs.engines.out_of_core import HeldRows, OutOfCoreEngine
-from odefs.ensemble.engine import Known
+from odefs.ensemble.engine import KnownTotals
 from odefs.ensemble.model import Component, Model, RowScores
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, merged
 
@@ -134,7 +134,7 @@ class DaskEngine(OutOfCoreEngine):
         found = self._results(tasks.sample_scores, numbers, (scaling, detector, list(components)))
         return np.concatenate(list(found), axis=1)
 
-    def judged(self, model: Model, known: Known | None = None) -> RowScores:
+    def judged(self, model: Model, known: KnownTotals | None = None) -> RowScores:
         n_parts = len(self.parts)
         found: list[tuple[np.ndarray, np.ndarray] | None] = [None] * n_parts
         if known is not None:
