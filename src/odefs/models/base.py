@@ -123,7 +123,8 @@ class OutlierModel(Parameters):
     def score_percentiles(self, X: object) -> np.ndarray:
         """Positions of the scores among the training scores: 0 is the lowest, 100 the highest.
 
-        They are interpolated between 256 quantiles of the training scores.
+        They are interpolated between 256 quantiles of the training scores. A score that many
+        training rows share is in the middle of their range.
 
         Parameters
         ----------

@@ -52,8 +52,9 @@ class FeatureSelection(Parameters):
         depends on ``contamination`` of ``ODEFS`` alone.
     n_rounds : int, default=2
         Number of times that candidates are selected and components trained. The first round
-        takes the candidates from the scores on all columns, each further round from the scores
-        of the ensemble so far on up to 8,192 sampled rows. The paper has one round.
+        takes the candidates from the scores on all columns, each further round from the mean of
+        these and the scores on the columns learned in the round before, on up to 8,192 sampled
+        rows. The paper has one round.
     loss : {"sigmoid", "logistic", "hinge"}, default="sigmoid"
         Loss for each pair of a candidate and another row that is ranked wrongly. The paper uses
         the sigmoid and mentions the others; the hinge loss is squared to be smooth.
