@@ -112,9 +112,9 @@ def _products_alone(packed: compiled.Packed, dtype: np.dtype) -> Callable[[], No
     """Products of rows and references in the registers of all threads, without memory access."""
     level = shared_library.levels_here()[-1]
     n_products = ROWS * packed.n_subsets * packed.n_members * packed.n_columns
-    repeats = round(n_products / THREADS / compiled.registers_only(level, dtype, True, 1))
+    repeats = round(n_products / THREADS / _registers_only(level, dtype, True, 1))
     return lambda: run_tasks(
-        lambda _: compiled.registers_only(level, dtype, True, repeats),
+        lambda _: _registers_only(level, dtype, True, repeats),
         list(range(THREADS)),
         THREADS,
     )
@@ -124,16 +124,25 @@ def _share_of_peak(X: np.ndarray, packed: compiled.Packed) -> tuple[float, float
     """Products per second relative to a loop without memory access, and the equivalent FLOP/s."""
     level, expanded = shared_library.levels_here()[-1], packed.product is not None
     n_pairs = X.shape[0] * packed.n_subsets * packed.n_members
-    of_limit = compiled.registers_only(level, X.dtype, expanded, REPEATS)
+    of_limit = _registers_only(level, X.dtype, expanded, REPEATS)
     times = []
     for _ in range(40):
         ours = best_of(1, lambda: compiled.mean_nearest(X, packed, level=level, root=True))
-        limit = best_of(1, lambda: compiled.registers_only(level, X.dtype, expanded, REPEATS))
+        limit = best_of(1, lambda: _registers_only(level, X.dtype, expanded, REPEATS))
         times.append((ours, limit))
     ours, limit = (min(column) for column in zip(*times, strict=True))
     # A product and a sum for each value, and a difference where the square is not expanded.
     rate = (2 if expanded else 3) * n_pairs * packed.n_columns / ours
     return (n_pairs * packed.n_columns / ours) / (of_limit / limit), rate
+
+
+def _registers_only(level: str, dtype: np.dtype, expanded: bool, repeats: int) -> float:
+    """Run the inner loop's arithmetic on registers only.
+
+    Returns the number of pairs of values it processed.
+    """
+    number, is_double = shared_library.LEVELS.index(level), dtype == np.float64
+    return float(shared_library.required_library().odefs_peak(number, is_double, expanded, repeats))
 
 
 @contextmanager

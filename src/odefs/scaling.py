@@ -8,9 +8,14 @@ float64; scaled values are clipped to +-1e6, so that a new row far outside the t
 finite in float32.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TypeVar
 
 import numpy as np
+
+from odefs.kernels.two_values import two_valued_columns
 
 KINDS: tuple[str, ...] = ("robust", "damped", "rootstd", "minmax", "none")
 
@@ -34,9 +39,6 @@ BEYOND_RANGE = 4.0
 
 Values beyond the range of a noise column count in full at first and are drawn in later than others.
 """
-
-FEW_ROWS = 256
-"""Rows that are enough to see that most columns have more than two values."""
 
 LINEAR = 1e12
 """Unit of a tail that is not drawn in: values beyond the limit stay linear."""
@@ -135,6 +137,14 @@ def column_moments(X: np.ndarray) -> ColumnMoments:
         mean = values.sum(axis=0) / np.maximum(1, count)
         values = (values - mean) * seen
     return ColumnMoments(count, mean, np.einsum("ij,ij->j", values, values))
+
+
+Statistics = TypeVar("Statistics", ColumnRanges, ColumnMoments)
+
+
+def merged(parts: Iterable[Statistics]) -> Statistics:
+    """Return the statistics of all parts, merged in their order: another one changes the bits."""
+    return reduce(lambda total, part: total.merge(part), parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,12 +361,8 @@ def draw_in_tails(minmax: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> 
 def _drawn_in(minmax: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> Scaling:
     low, high = ranges.low * minmax.factor, ranges.high * minmax.factor
     middle, sigma = middle_and_sigma(sample)
-    # A few rows rule out most columns; only the others are compared in full.
-    two_valued = _are_two_valued(sample[:FEW_ROWS], low, high)
-    columns = np.flatnonzero(two_valued)
-    two_valued[columns] = _are_two_valued(sample[:, columns], low[columns], high[columns])
     reach = TAIL_SIGMAS * sigma
-    bends = ~two_valued & (reach > 0)
+    bends = ~two_valued_columns(sample, low, high) & (reach > 0)
     reach = np.where(bends, reach, 1.0)
     limit_low, limit_high = middle - reach, middle + reach
 
@@ -378,10 +384,6 @@ def _drawn_in(minmax: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> Scal
         np.ones_like(width),
     )
     return replace(minmax, low=origin, width=width, tails=tails if bends.any() else None)
-
-
-def _are_two_valued(sample: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    return np.asarray(((sample == low) | (sample == high) | np.isnan(sample)).all(axis=0))
 
 
 def sample_moments(scaling: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> ColumnMoments:

@@ -235,6 +235,22 @@ def test_equal_rows_are_kept_once(dtype):
     assert table.counts(None).sum() == X.shape[0]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int8, bool])
+def test_rows_of_another_type_than_in_training(dtype):
+    local, torched = both(normal(), "torch:cpu", n_estimators=3)
+    rows = normal()[:100].astype(dtype)
+    np.testing.assert_allclose(
+        torched.outlier_scores(rows), local.outlier_scores(rows), rtol=1e-5, atol=1e-7
+    )
+
+
+def test_weights_learned_until_they_converge_score_rows_of_float32():
+    """Such a model is one of float64, whatever the type of the training rows."""
+    X = normal(np.float32)
+    model = ODEFS.paper(engine="torch:cpu", n_estimators=2, random_state=0).fit(X)
+    np.testing.assert_allclose(model.outlier_scores(X), model.outlier_scores_, rtol=1e-9)
+
+
 def test_tables_that_cannot_be_written_to_are_taken():
     X = normal()
     X.flags.writeable = False

@@ -221,6 +221,13 @@ def test_a_step_between_equal_rows_is_no_tail(far):
     assert (scores > tail_threshold(scores, 1.0)).sum() == len(far)
 
 
+@pytest.mark.parametrize("n_flagged", [1, 2])
+def test_scores_near_the_largest_float_are_divided_between_them(n_flagged):
+    """Their sum overflows."""
+    scores = np.r_[np.ones(500), 0.6e308, 1.2e308, 1.7e308]
+    assert (scores > tail_threshold(scores, n_flagged)).sum() == n_flagged
+
+
 def test_one_huge_score_hides_no_others():
     rng = np.random.default_rng(0)
     scores = np.r_[rng.lognormal(sigma=0.1, size=1000), 3.0, 3.1, 1e6]

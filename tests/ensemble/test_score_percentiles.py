@@ -8,6 +8,7 @@ from odefs import ODEFS
 from odefs.engines.out_of_core import Folder
 from odefs.ensemble import score_percentiles
 from odefs.ensemble.score_percentiles import percentiles, score_quantiles
+from odefs.kernels import row_reductions
 
 
 @pytest.mark.parametrize("n", [2, 50, 1000, 30_000])
@@ -32,7 +33,7 @@ def test_large_files_are_sampled_and_keep_their_highest_score(monkeypatch):
     in_file = Folder().array(scores.shape, np.float64)
     in_file[:] = scores
     monkeypatch.setattr(score_percentiles, "MOST_SCORES", 1500)
-    monkeypatch.setattr(score_percentiles, "CHUNK_ROWS", 4000)
+    monkeypatch.setattr(row_reductions, "CHUNK_ROWS", 4000)
     quantiles = score_quantiles(in_file)
     assert quantiles[-1] == scores.max()
     exact = (scores[:, None] < scores[:100]).mean(axis=0) * 100

@@ -7,7 +7,7 @@ from scipy.stats import spearmanr
 from odefs import ODEFS, FeatureSelection
 from odefs.detectors import LeSiNNDetector
 from odefs.ensemble.pilot import MOST_CELLS, MOST_ROWS, pilot_rows
-from odefs.ensemble.plan import MAX_AUTO_COMPONENTS, Seeds, sample_rows
+from odefs.ensemble.plan import MAX_AUTO_COMPONENTS, Plan, Seeds, sample_rows
 from odefs.ensemble.stopping import (
     COMPONENTS_PER_STEP,
     FIRST_COMPONENTS,
@@ -15,7 +15,6 @@ from odefs.ensemble.stopping import (
     batches,
     rank_agreement,
 )
-from odefs.models.odefs import plan_of
 
 TRUSTED = {"random_state": 0, "trust": 1.0}
 """As in the paper, every component has its share in the score."""
@@ -144,7 +143,7 @@ def test_agreement_of_degenerate_scores():
 def test_pilot_rows_are_keyed_on_row_numbers():
     def plan_for(normalization_rows):
         model = ODEFS(selection=FeatureSelection(normalization_rows=normalization_rows))
-        return plan_of(model._parameters(), LeSiNNDetector())
+        return Plan.of(model._parameters(), LeSiNNDetector())
 
     plan = plan_for(None)
     assert pilot_rows(300, 20, plan, Seeds(7)).tolist() == list(range(300))

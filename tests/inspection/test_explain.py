@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from pandas.testing import assert_frame_equal
+from scipy import sparse
 from sklearn.utils._testing import assert_allclose
 
 from odefs import ODEFS, FeatureSelection, LeSiNN
@@ -175,9 +176,10 @@ def test_columns_that_lowered_a_score_are_no_reasons():
         )
         assert top.reasons(row) == [reasons]
     assert explanation.top(5).values.shape == (20, 5)
-    for k in (0, -1, 1.5):
-        with pytest.raises(ValueError, match="whole number of at least 1"):
-            explanation.reasons(0, k=k)
+    for found in (explanation, top):
+        for k in (0, -1, 1.5):
+            with pytest.raises(ValueError, match="whole number of at least 1"):
+                found.reasons(0, k=k)
 
 
 def test_top_columns_are_those_of_the_frame(noisy):
@@ -185,3 +187,13 @@ def test_top_columns_are_those_of_the_frame(noisy):
     whole, top = model.explain(noisy[:5]).to_frame(), model.explain(noisy[:5], top=4).to_frame()
     first = whole.groupby("row", sort=False).head(4).reset_index(drop=True)
     assert_frame_equal(top, first)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.coo_array])
+def test_frames_of_sparse_rows_are_those_of_dense_ones(kind, noisy):
+    X = np.where(noisy > 1, noisy, 0)
+    model = LeSiNN(random_state=0).fit(X)
+    dense, thin = (model.explain(rows) for rows in (X[:5], kind(X[:5])))
+    for a, b in ((dense, thin), (dense.top(3), thin.top(3))):
+        assert_frame_equal(a.to_frame(), b.to_frame())
+        assert a.reasons() == b.reasons()

@@ -209,8 +209,9 @@ def test_what_cannot_be_saved_says_so(noisy, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_generator_is_not_stored(noisy, tmp_path):
-    model = ODEFS(n_estimators=2, random_state=np.random.RandomState(0)).fit(noisy)
+@pytest.mark.parametrize("generator", [np.random.RandomState(0), np.random], ids=["own", "global"])
+def test_a_generator_is_not_stored(generator, noisy, tmp_path):
+    model = ODEFS(n_estimators=2, random_state=generator).fit(noisy)
     assert saved(model, tmp_path).random_state is None
 
 

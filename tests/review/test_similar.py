@@ -33,3 +33,10 @@ def test_neither_the_row_itself_nor_unsure_answers_are_named(review):
 def test_without_answers_there_is_none(review):
     X = np.random.default_rng(1).normal(size=(50, 3))
     assert odefs.Review(odefs.LeSiNN(random_state=0).fit(X), X).similar(0) == []
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5])
+def test_a_wrong_number_of_rows_is_refused(review, n):
+    for ask in (review.next, lambda n: review.similar(2, n)):
+        with pytest.raises(ValueError, match="whole number of at least 1"):
+            ask(n=n)

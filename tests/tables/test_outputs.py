@@ -11,6 +11,7 @@ import pytest
 
 import odefs
 from odefs.cli.terminal.screen import Screen, show_detection
+from odefs.exceptions import TableError
 from odefs.report.collect import _without_choice
 from odefs.tables.model_files.tables import load_table_model
 from odefs.tables.readers.open import open_table
@@ -118,6 +119,24 @@ def test_a_command_less_its_threshold_stays_a_command():
         _without_choice("odefs detect t.csv --threshold=2.5 --contamination '0.1'")
         == "odefs detect t.csv"
     )
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "ndjson", "xlsx", "parquet", "arrow"])
+def test_a_table_without_batches_is_a_file(ending, tmp_path):
+    path = tmp_path / f"t.{ending}"
+    assert write_table(path, []) == ()
+    assert path.is_file()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+@pytest.mark.parametrize("kind", [pl.Int128, pl.List(pl.Int128)], ids=["cells", "lists"])
+def test_integers_that_arrow_lacks_are_refused(kind, ending, tmp_path):
+    cells = [2**100, None] if kind == pl.Int128 else [[2**100], None]
+    with pytest.raises(TableError, match="column 'n' holds integers of 128 bits"):
+        write_table(tmp_path / f"t.{ending}", [{"x": [1, 2], "n": pl.Series(cells, dtype=kind)}])
+    assert list(tmp_path.iterdir()) == []
+    write_table(tmp_path / "t.csv", [{"n": pl.Series(cells, dtype=kind)}])
+    assert str(2**100) in (tmp_path / "t.csv").read_text()
 
 
 @pytest.mark.parametrize("ending", ["csv", "ndjson", "xlsx"])

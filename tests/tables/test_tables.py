@@ -203,6 +203,28 @@ def test_the_user_has_the_last_word():
         TableEncoder(drop=[3]).fit(frame)
 
 
+@pytest.mark.parametrize("code", [999, 999.0, np.int64(999), np.float32(999), "999", "999.0"])
+def test_numbers_that_mean_missing_are_missing_in_columns_of_any_type(code):
+    frame = pd.DataFrame(
+        {
+            "word": ["a", "b", str(code)] * 20,
+            "number": [1.5, 2.5, 999.0] * 20,
+            "text number": ["1.5 kg", "2.5 kg", str(code)] * 20,
+        }
+    )
+    encoder = TableEncoder(na=[code]).fit(frame)
+    assert encoder.specs_[0].levels == ("a", "b")
+    assert [spec.missing_share for spec in encoder.specs_] == pytest.approx([1 / 3] * 3)
+
+
+@pytest.mark.parametrize("code", [None, True, np.nan, np.inf, b"x", ["x"]])
+def test_other_values_cannot_mean_missing(code):
+    frame = pd.DataFrame({"word": ["a", "b", "c"] * 20, "number": range(60)})
+    for fit in (lambda: TableEncoder(na=[code]).fit(frame), lambda: odefs.detect(frame, na=[code])):
+        with pytest.raises(TableError, match=r"na holds .*neither a word nor a finite number"):
+            fit()
+
+
 def test_suspicious_codes_are_reported():
     values = np.r_[np.random.default_rng(0).normal(20, 5, 95), [-999.0] * 5]
     assert TableEncoder().fit(pd.DataFrame({"t": values})).notes_ == [

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from odefs._progress import verbose_logging
-from odefs.detectors.base import Detector
+from odefs.detectors.base import METRICS, Detector
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.ensemble.fit_fixed import fit_subsets
 from odefs.ensemble.model import Model
@@ -17,9 +17,8 @@ from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
 from odefs.exceptions import Fallback
 from odefs.models.base import OF_DETECTOR
-from odefs.models.constraints import Constraints
+from odefs.models.constraints import Choice, Constraints
 from odefs.models.fallbacks import few_rows, whole
-from odefs.models.feature_selection import METRIC
 from odefs.models.validation import detector_of
 
 
@@ -68,7 +67,7 @@ class ColumnSelector(BaseOutlierEstimator):
     _constraints: ClassVar[Constraints] = {
         **OF_DETECTOR,
         **BaseOutlierEstimator._constraints,
-        "metric": METRIC,
+        "metric": Choice(*METRICS),
     }
 
     detector: str | Detector

@@ -11,12 +11,12 @@ from typing import ClassVar
 import numpy as np
 
 from odefs.baselines.base import Chosen, ColumnSelector, Context
-from odefs.detectors.base import Detector
+from odefs.detectors.base import Detector, Metric
 from odefs.ensemble.fit import score_bare
 from odefs.inspection.contributions import fewest_with_share
 from odefs.models.constraints import Constraints, Integer, Number
 from odefs.models.fallbacks import few_candidates, no_relevant_column
-from odefs.models.literals import DetectorName, FlagRule, Metric, Missing, Scaling
+from odefs.models.literals import DetectorName, FlagRule, Missing, Scaling
 from odefs.selection.candidates import find_candidates
 
 CHUNK_BYTES = 64 * 2**20

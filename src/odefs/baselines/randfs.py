@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from odefs.baselines.base import Chosen, ColumnSelector, Context
-from odefs.detectors.base import Detector
+from odefs.detectors.base import Detector, Metric
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.ensemble.model import Model
 from odefs.inspection.explanation import Explanation, TopExplanation
 from odefs.models.constraints import Choice, Constraints, Integer
-from odefs.models.literals import DetectorName, FlagRule, Metric, Missing, Scaling
+from odefs.models.literals import DetectorName, FlagRule, Missing, Scaling
 
 
 class RandFS(ColumnSelector):

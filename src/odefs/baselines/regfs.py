@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from odefs.baselines.base import Chosen, ColumnSelector, Context
-from odefs.detectors.base import Detector
+from odefs.detectors.base import Detector, Metric
 from odefs.models.constraints import Choice, Constraints, Integer, Number, Satisfies
 from odefs.models.fallbacks import no_relevant_column
-from odefs.models.literals import DetectorName, FlagRule, Metric, Missing, Scaling
+from odefs.models.literals import DetectorName, FlagRule, Missing, Scaling
 
 if TYPE_CHECKING:
     from sklearn.base import RegressorMixin

@@ -6,11 +6,15 @@ dataclass of settings; what it learns from the reference rows is the state that
 """
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Literal, TypeVar, get_args
 
 import numpy as np
 
 State = TypeVar("State")
+
+Metric = Literal["euclidean", "sqeuclidean"]
+METRICS: tuple[str, ...] = get_args(Metric)
+"""Distances, and their squares."""
 
 
 def row_sums(values: np.ndarray) -> np.ndarray:

@@ -9,11 +9,11 @@ references held fixed it is linear in ``w``.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeVar, get_args
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from odefs.detectors.base import Detector
+from odefs.detectors.base import METRICS, Detector, Metric
 from odefs.kernels.chunking import padded_rows
 from odefs.kernels.compiled import Packed, mean_nearest, pack_references
 from odefs.kernels.distances import References, nearest_squared, prepare_references
@@ -21,7 +21,6 @@ from odefs.kernels.distances_with_missing import masked_squared
 from odefs.kernels.nearest_members import mean_squares_to_nearest, nearest_members, total_shares
 from odefs.kernels.shared_library import level_for
 
-Metric = Literal["euclidean", "sqeuclidean"]
 Layout = TypeVar("Layout", References, Packed)
 LayoutKey = tuple[str | bool, bytes | None]
 
@@ -86,10 +85,9 @@ class LeSiNNDetector(Detector[LeSiNNState]):
     metric: Metric = "euclidean"
 
     def __post_init__(self) -> None:
-        if self.metric not in get_args(Metric):
-            raise ValueError(
-                f"metric={self.metric!r} is not one of {', '.join(map(repr, get_args(Metric)))}."
-            )
+        if self.metric not in METRICS:
+            allowed = ", ".join(map(repr, METRICS))
+            raise ValueError(f"metric={self.metric!r} is not one of {allowed}.")
 
     name: ClassVar[str] = "lesinn"
     attribution: ClassVar[str | None] = (
@@ -244,7 +242,7 @@ class LeSiNNDetector(Detector[LeSiNNState]):
         # If expanded squares cannot tell which member is nearest, the parts may come from another
         # member at the same distance; the distance itself is always that of the score.
         distances = nearest_squared(X, prepare_references(rows, state.n_subsets))[:, : X.shape[0]]
-        if self.metric == "euclidean":
+        if self._takes_root:
             np.sqrt(distances, out=distances)
         out, parts = np.zeros(X.shape), np.empty(X.shape)
         for distance, nearest in zip(distances, members, strict=True):
@@ -266,7 +264,7 @@ class LeSiNNDetector(Detector[LeSiNNState]):
         total = None
         if state.is_complete and not np.isnan(X).any():
             rows, x = state.rows.astype(np.float64), X.astype(np.float64)
-            total = total_shares(x, rows, state.n_subsets, w, root=self.metric == "euclidean")
+            total = total_shares(x, rows, state.n_subsets, w, root=self._takes_root)
         return super().total_contributions(X, state, w) if total is None else total
 
     def _contributions_masked(
@@ -277,9 +275,7 @@ class LeSiNNDetector(Detector[LeSiNNState]):
         """
         squares, members = self._nearest_pairs(X, rows, n_subsets, w)
         known = np.isfinite(squares)
-        distances = np.where(
-            known, np.sqrt(squares) if self.metric == "euclidean" else squares, 0.0
-        )
+        distances = np.where(known, np.sqrt(squares) if self._takes_root else squares, 0.0)
         with np.errstate(invalid="ignore"):
             distances = distances / np.where(known.any(axis=0), known.sum(axis=0), np.nan)
         out = np.zeros(X.shape)

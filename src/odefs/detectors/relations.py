@@ -23,9 +23,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from odefs.detectors.base import Detector, row_sums
+from odefs.detectors.base import METRICS, Detector, Metric, row_sums
 from odefs.detectors.missing_relations import expected_precision
 from odefs.kernels.chunking import row_blocks
+from odefs.kernels.two_values import two_valued_columns
 from odefs.system.threads import one_blas_thread
 
 ORDINARY_SHARE = 0.75
@@ -45,8 +46,6 @@ SMALLEST_SHARE_OF_STD = 0.5
 """Refits narrow a column with a dominant value ever further. Its standard deviation is not below
 this share of that of all rows.
 """
-
-METRICS = ("sqeuclidean", "euclidean")
 
 FEWEST_ROWS = 8
 """Fewer rows show no relation: columns are only standardised."""
@@ -81,13 +80,14 @@ class RelationsDetector(Detector[RelationsState]):
     """
 
     n_references: int = 8192
-    metric: str = "sqeuclidean"
+    metric: Metric = "sqeuclidean"
 
     def __post_init__(self) -> None:
         if self.n_references < 1:
             raise ValueError(f"n_references={self.n_references} must be at least 1.")
         if self.metric not in METRICS:
-            raise ValueError(f"metric={self.metric!r} is not one of {', '.join(METRICS)}.")
+            allowed = ", ".join(map(repr, METRICS))
+            raise ValueError(f"metric={self.metric!r} is not one of {allowed}.")
 
     name: ClassVar[str] = "relations"
     attribution: ClassVar[str | None] = (
@@ -108,7 +108,9 @@ class RelationsDetector(Detector[RelationsState]):
         rows = rows.astype(np.float64)
         with one_blas_thread():  # Several threads would sum in another order.
             state = first = fit_relations(rows, np.ones(len(rows)))
-            least_std = np.where(is_two_valued(rows), first.std, SMALLEST_SHARE_OF_STD * first.std)
+            # The rarer of two values is not to become rarer by refits.
+            least_share = np.where(two_valued_columns(rows), 1.0, SMALLEST_SHARE_OF_STD)
+            least_std = least_share * first.std
             for _ in range(N_REFITS):
                 scores = np.nan_to_num(_squared(*_parts(rows, state, None)))
                 # All distances are 0 if all rows are equal.
@@ -150,12 +152,6 @@ class RelationsDetector(Detector[RelationsState]):
 
     def _of_squares(self, squares: np.ndarray) -> np.ndarray:
         return squares if self.metric == "sqeuclidean" else np.sqrt(squares)
-
-
-def is_two_valued(rows: np.ndarray) -> np.ndarray:
-    """Which columns have at most two values: the rarer one is not to become rarer by refits."""
-    low, high = np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
-    return np.asarray(((rows == low) | (rows == high) | np.isnan(rows)).all(axis=0))
 
 
 def fit_relations(

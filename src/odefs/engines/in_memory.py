@@ -7,14 +7,14 @@ row's score depends only on the row.
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from odefs.detectors.base import Detector
 from odefs.engines.row_blocks import is_sparse, working_dtype
-from odefs.ensemble.engine import Engine, Known, SampleScores
+from odefs.ensemble.engine import Engine, KnownRawScores, KnownTotals
 from odefs.ensemble.model import (
     Component,
     Model,
@@ -32,13 +32,18 @@ from odefs.kernels.duplicate_rows import (
     repeats_likely,
     row_hashes,
 )
-from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
+from odefs.scaling import (
+    ColumnMoments,
+    ColumnRanges,
+    Scaling,
+    column_moments,
+    column_ranges,
+    merged,
+)
 from odefs.system.threads import available_threads, run_tasks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-Statistics = TypeVar("Statistics", ColumnRanges, ColumnMoments)
 
 FEW_ROWS = 256
 """Fewer rows are scored directly: searching for duplicates would take as long."""
@@ -77,7 +82,7 @@ class InMemoryEngine(Engine):
         # Integers can be compared without a cast, and are a fraction of the size.
         as_they_are = not self.is_sparse and self.X.dtype.kind in "bui"
         read = self._slice if as_they_are else self.rows
-        return _merged(
+        return merged(
             self.map(lambda rows: column_ranges(read(rows)), list(row_blocks(self.n_rows, height)))
         )
 
@@ -94,7 +99,7 @@ class InMemoryEngine(Engine):
         # and neither do the last bits of the merged moments.
         self.sweep(measure, scaling, self.dtype, 40 * self.n_columns)
         # Threads finish in any order; merging must not.
-        return _merged([parts[start] for start in sorted(parts)])
+        return merged([parts[start] for start in sorted(parts)])
 
     def raw_scores(
         self, scaling: Scaling, detector: Detector, components: Sequence[Component]
@@ -106,7 +111,7 @@ class InMemoryEngine(Engine):
         scaling: Scaling,
         detector: Detector,
         components: Sequence[Component],
-        known: SampleScores | None,
+        known: KnownRawScores | None,
     ) -> np.ndarray:
         places = self._places()
         out = np.empty((len(components), self.n_rows if places is None else places.first.size))
@@ -154,7 +159,7 @@ class InMemoryEngine(Engine):
     def per_row(self, dtype: npt.DTypeLike = np.float64) -> np.ndarray:
         return np.zeros(self.n_rows, dtype=dtype)
 
-    def judged(self, model: Model, known: Known | None = None) -> RowScores:
+    def judged(self, model: Model, known: KnownTotals | None = None) -> RowScores:
         places = self._places()
         out = np.zeros((n_outputs(model), self.n_rows if places is None else places.first.size))
 
@@ -166,17 +171,6 @@ class InMemoryEngine(Engine):
         only = None if places is None else places.first
         self.sweep(score, model.scaling, model.dtype, bytes_per_row, only, calls_blas)
         return from_rows(out if places is None else out[:, places.copy_of])
-
-    def apply_answers(self, model: Model, scores: np.ndarray) -> None:
-        """Change scores of the components by what answers add to them."""
-        answers = model.answers
-        if answers is None:
-            return
-
-        def apply(rows: slice, X: np.ndarray) -> None:
-            answers.apply(X, scores[rows])
-
-        self.sweep(apply, model.scaling, model.dtype, 8 * answers.draws.n_references)
 
     def sweep(
         self,
@@ -233,7 +227,7 @@ def score_block(
     X: np.ndarray,
     detector: Detector,
     components: Sequence[Component],
-    known: SampleScores | None,
+    known: KnownRawScores | None,
     out: np.ndarray,
 ) -> None:
     """Write raw scores of a scaled block, a line for each component; ``rows`` is its place."""
@@ -260,11 +254,3 @@ def call_blas(detector: Detector, components: Sequence[Component]) -> bool:
     # Companions do not matter: coupling looks values up and relations use einsum. The widest
     # component decides, since the kernel is chosen by the number of columns.
     return detector.calls_blas(max((component.columns.size for component in components), default=0))
-
-
-def _merged(parts: list[Statistics]) -> Statistics:
-    """Merge all parts in order, so that the result does not depend on which finished first."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = total.merge(part)
-    return total

@@ -19,10 +19,17 @@ from odefs.detectors.base import Detector
 from odefs.engines.in_memory import call_blas
 from odefs.engines.out_of_core import HeldRows, OutOfCoreEngine, fill_in_known, require_finite
 from odefs.engines.row_blocks import RowBlocks, rechunk, working_dtype
-from odefs.ensemble.engine import Known
+from odefs.ensemble.engine import KnownTotals
 from odefs.ensemble.model import Component, Model, RowScores, judged_block, raw_scores
 from odefs.kernels.chunking import block_rows, kernel_rows, row_blocks, scratch
-from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
+from odefs.scaling import (
+    ColumnMoments,
+    ColumnRanges,
+    Scaling,
+    column_moments,
+    column_ranges,
+    merged,
+)
 from odefs.system.threads import one_blas_thread, share_tasks, stoppable
 
 __all__ = ["RowBlocks", "StreamEngine"]
@@ -56,17 +63,12 @@ class StreamEngine(OutOfCoreEngine):
         return self.checked(total)
 
     def moments(self, scaling: Scaling) -> ColumnMoments:
-        total: ColumnMoments | None = None
-
         def measure(rows: slice, X: np.ndarray) -> ColumnMoments:
             return column_moments(scaling.apply(X, scratch("scaled", X.shape, self.dtype)))
 
         # The block height and the default of calls_blas are those of InMemoryEngine.moments: the
         # same blocks are merged in the same order, so that the bits are equal.
-        for part in self._each_block(40 * self.n_columns, measure):
-            total = part if total is None else total.merge(part)
-        assert total is not None
-        return total
+        return merged(self._each_block(40 * self.n_columns, measure))
 
     def run_prefetch(self) -> None:
         # Reading is all: slabs collect the announced rows on their way.
@@ -88,10 +90,10 @@ class StreamEngine(OutOfCoreEngine):
             pass
         return out
 
-    def judged(self, model: Model, known: Known | None = None) -> RowScores:
+    def judged(self, model: Model, known: KnownTotals | None = None) -> RowScores:
         return RowScores(*self.folder.lines(self.judged_blocks(model, known)))
 
-    def judged_blocks(self, model: Model, known: Known | None = None) -> Iterator[np.ndarray]:
+    def judged_blocks(self, model: Model, known: KnownTotals | None = None) -> Iterator[np.ndarray]:
         """Combined scores and agreement as lines, block after block."""
 
         def score(rows: slice, block: np.ndarray) -> np.ndarray:

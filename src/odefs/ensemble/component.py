@@ -65,14 +65,6 @@ class SampledIndices:
     references: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingRecord:
-    """The part of a trained component that scoring does not need, for ``fit_info_``."""
-
-    w: np.ndarray
-    learned: LearnedWeights
-
-
 def draw_component(
     plan: Plan,
     detector: Detector,
@@ -109,7 +101,7 @@ class SampledRows:
 
 def train_components(
     plan: Plan, detector: Detector, drawn: Sequence[SampledRows]
-) -> list[tuple[Component, TrainingRecord]]:
+) -> list[tuple[Component, LearnedWeights]]:
     """Learn weights on the drawn rows, and prepare the detector on the selected columns."""
     learned = learn_weights(
         plan,
@@ -119,18 +111,13 @@ def train_components(
         [np.concatenate([one.outliers, one.unlabeled]) for one in drawn],
         [detector.prepare(one.references, one.rng) for one in drawn],
     )
-    return [
-        (_on_subset(plan, detector, a, b), TrainingRecord(b.w, b))
-        for a, b in zip(drawn, learned, strict=True)
-    ]
 
+    def prepared(drawn: SampledRows, learned: LearnedWeights) -> Component:
+        return prepare_component(
+            plan, detector, learned, lambda columns: drawn.references[:, columns], drawn.rng
+        )
 
-def _on_subset(
-    plan: Plan, detector: Detector, drawn: SampledRows, learned: LearnedWeights
-) -> Component:
-    return prepare_component(
-        plan, detector, learned, lambda columns: drawn.references[:, columns], drawn.rng
-    )
+    return [(prepared(a, b), b) for a, b in zip(drawn, learned, strict=True)]
 
 
 def prepare_component(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odefs.ensemble.model import Component
-from odefs.selection.noise import two_valued_columns
+from odefs.kernels.two_values import two_valued_columns
 
 
 class DiscreteWeights(NamedTuple):

@@ -36,7 +36,7 @@ SCORE_BYTES = 128 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownTotals:
     """Row numbers in ascending order, and the scores and agreement of these rows, as lines."""
 
     rows: np.ndarray
@@ -49,7 +49,7 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class SampleScores:
+class KnownRawScores:
     """Raw scores of some rows that are known before all rows are scored."""
 
     rows: np.ndarray
@@ -120,7 +120,7 @@ class Engine(ABC):
         """Raw scores of the given rows, shape ``(n_components, rows.size)``."""
 
     @abstractmethod
-    def judged(self, model: Model, known: Known | None = None) -> RowScores:
+    def judged(self, model: Model, known: KnownTotals | None = None) -> RowScores:
         """Combined scores and agreement of all rows under a frozen model.
 
         Rows that are ``known`` need not be scored again.
@@ -140,7 +140,7 @@ class Engine(ABC):
         scaling: Scaling,
         detector: Detector,
         components: Sequence[Component],
-        known: SampleScores | None,
+        known: KnownRawScores | None,
     ) -> np.ndarray:
         """As :meth:`raw_scores`. Scores that are ``known`` need not be computed again."""
         return self.raw_scores(scaling, detector, components)
@@ -168,7 +168,7 @@ class Engine(ABC):
         components: Sequence[Component],
         rows: np.ndarray | None,
         rate: float | None = None,
-        known: SampleScores | None = None,
+        known: KnownRawScores | None = None,
     ) -> tuple[list[Component], RowScores]:
         """The last sweep: score all rows, and freeze each component's normaliser.
 
@@ -180,7 +180,7 @@ class Engine(ABC):
             # sample can be found first: then the sweep adds up final scores only.
             frozen, lines = self._normalise_on(rows, detector, scaling, components, rate)
             model = Model(detector, scaling, tuple(frozen), self.dtype)
-            return frozen, self.judged(model, Known(rows, lines))
+            return frozen, self.judged(model, KnownTotals(rows, lines))
         frozen = []
         judged = RowScores(self.per_row(), None if rate is None else self.per_row())
         for part in _groups(components, self.n_rows):

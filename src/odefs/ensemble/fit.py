@@ -19,7 +19,7 @@ import numpy as np
 from odefs._progress import stage
 from odefs.detectors.base import Detector
 from odefs.ensemble.companions import with_companions
-from odefs.ensemble.component import KnownCases, TrainingRecord
+from odefs.ensemble.component import KnownCases
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.model import (
     FLAG_RATE,
@@ -35,7 +35,6 @@ from odefs.ensemble.pilot import (
     PilotSample,
     draw_pilot,
     normalise_to_mean_one,
-    take_pilot,
 )
 from odefs.ensemble.plan import Plan, Seeds, sample_rows
 from odefs.ensemble.scaled_table import ScaledTable
@@ -43,6 +42,7 @@ from odefs.ensemble.stopping import StoppingRule
 from odefs.ensemble.train import train_ensemble
 from odefs.ensemble.trainer import ComponentTrainer, TrainedComponent
 from odefs.ensemble.trust import Trust
+from odefs.selection.alternation import LearnedWeights
 from odefs.selection.candidates import Candidates, find_candidates
 
 
@@ -67,7 +67,7 @@ class FitResult:
     model: Model
     judged: RowScores
     candidates: Candidates
-    training: tuple[TrainingRecord, ...]
+    training: tuple[LearnedWeights, ...]
     stopping: StoppingRule
     trust: Trust
     learned: tuple[Component, ...]
@@ -95,18 +95,19 @@ def fit_ensemble(inputs: FitInputs) -> FitResult:
     # Components without a share in the score need not score; they are kept for inspection.
     scoring = learned if share > 0 else []
     scoring, full, companions = _add_companions(inputs, first.pilot, scoring, full, share)
-    scoring, full, companions, judged = _score_all_rows(inputs, scoring, full, companions, first)
+    scored, judged = _score_all_rows(inputs, scoring, full, companions, first)
     # Scoring has set normalisers and thresholds. Without a share in the score, components were not
     # scored and keep the normaliser 1.
-    learned = scoring or learned
+    learned = scored[: len(scoring)] or learned
     detector, scaling = inputs.detector, inputs.scaled.scaling
     return FitResult(
         # Learned components come first: model files store only how many of the first components
-        # are the learned subsets.
-        Model(detector, scaling, (*learned, *full, *companions), inputs.engine.dtype),
+        # are the learned subsets. The others keep the order in which their scores of the training
+        # rows were added up: another order would give a row other last bits than in training.
+        Model(detector, scaling, (*learned, *scored[len(scoring) :]), inputs.engine.dtype),
         judged,
         first.candidates,
-        tuple(record for _, record in trained.components),
+        tuple(weights for _, weights in trained.components),
         trained.stopping,
         trained.trust,
         tuple(learned),
@@ -141,9 +142,10 @@ def _look_at_all_rows(inputs: FitInputs) -> FirstLook:
     bare = score_bare(inputs.engine, inputs.detector, scaled)
     candidates = find_candidates(bare, rate, known.normal)
     candidates = replace(candidates, rows=known.joined(candidates.rows))
+    pilot = view = None
     # n_estimators="auto" and further rounds of learning use pilot rows with any trust.
-    pilot, view = _take_pilot(inputs), None
-    if pilot is not None:
+    if inputs.plan.uses_pilot:
+        pilot = _draw_pilot(inputs)
         view = AllColumnsScores(normalise_to_mean_one(bare[pilot.numbers]))
 
     def members(share: float) -> list[Component]:
@@ -155,9 +157,7 @@ def _look_at_all_rows(inputs: FitInputs) -> FirstLook:
 def _look_at_pilot_sample(inputs: FitInputs) -> FirstLook:
     """Lines 1 and 2 on a sample of the rows, which several members on all columns score."""
     engine, known, rate = inputs.engine, inputs.known, inputs.plan.candidate_threshold
-    pilot = _take_pilot(inputs)
-    # Plans that measure trust use a pilot sample.
-    assert pilot is not None
+    pilot = _draw_pilot(inputs)
 
     def member(index: int) -> Component:
         return inputs.scaled.member(index, engine, inputs.detector, inputs.seeds)
@@ -183,9 +183,9 @@ def _look_at_pilot_sample(inputs: FitInputs) -> FirstLook:
     return FirstLook(candidates, max(candidates.rows.size, estimate), pilot, view, members)
 
 
-def _take_pilot(inputs: FitInputs) -> PilotSample | None:
+def _draw_pilot(inputs: FitInputs) -> PilotSample:
     scaling = inputs.scaled.scaling
-    return take_pilot(inputs.engine, inputs.detector, scaling, inputs.plan, inputs.seeds)
+    return draw_pilot(inputs.engine, inputs.detector, scaling, inputs.plan, inputs.seeds)
 
 
 def _trainer(inputs: FitInputs, candidates: Candidates) -> ComponentTrainer:
@@ -224,8 +224,7 @@ def _add_companions(
     if not inputs.has_companions or share == 1:
         return learned, full, []
     if pilot is None:
-        scaling = inputs.scaled.scaling
-        pilot = draw_pilot(inputs.engine, inputs.detector, scaling, inputs.plan, inputs.seeds)
+        pilot = _draw_pilot(inputs)
     with stage("scoring with companions"):
         every, companions = with_companions(pilot, [*learned, *full], share, inputs.scaled.noise)
     return every[: len(learned)], every[len(learned) :], companions
@@ -237,32 +236,32 @@ def _score_all_rows(
     full: list[Component],
     companions: list[Component],
     first: FirstLook,
-) -> tuple[list[Component], list[Component], list[Component], RowScores]:
-    """Line 14: all kinds of components with their normalisers, and the combined scores."""
+) -> tuple[list[Component], RowScores]:
+    """Line 14: the combined scores, and the components with their normalisers.
+
+    Components are in the order in which their scores were added up, learned ones first.
+    """
     engine, plan, scaling = inputs.engine, inputs.plan, inputs.scaled.scaling
     bare, pilot = first.bare, first.pilot
     rows = sample_rows(engine.n_rows, plan.normalization_rows, inputs.seeds.row_sample())
     # Line 1 may have scored all rows on all columns: then only the normaliser is missing.
-    known = [] if bare is None else full
-    others = [*learned, *companions] if bare is not None else [*learned, *full, *companions]
+    unscored = [*learned, *companions] if bare is not None else [*learned, *full, *companions]
+    scored: list[Component] = []
     judged = RowScores(engine.per_row(), engine.per_row())
-    if others:
+    if unscored:
         with stage("scoring all rows"):
-            others, judged = engine.score_and_normalise(
+            scored, judged = engine.score_and_normalise(
                 inputs.detector,
                 scaling,
-                others,
+                unscored,
                 rows,
                 FLAG_RATE,
                 None if pilot is None else pilot.known_scores(),
             )
     if bare is not None:
-        known = [
-            with_normaliser(one, bare if rows is None else bare[rows], FLAG_RATE) for one in known
-        ]
-        for component in known:
-            judged.add(component, bare)
-    learned, rest = others[: len(learned)], others[len(learned) :]
-    full = known if bare is not None else rest[: len(full)]
-    # Not rest[-len(companions):], which is all of rest if there are no companions.
-    return learned, full, rest[len(rest) - len(companions) :], judged
+        for component in full:
+            scored.append(
+                with_normaliser(component, bare if rows is None else bare[rows], FLAG_RATE)
+            )
+            judged.add(scored[-1], bare)
+    return scored, judged

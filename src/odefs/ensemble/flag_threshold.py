@@ -18,6 +18,7 @@ smallest shape is larger there.
 
 import math
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -216,7 +217,8 @@ def _below_highest(scores: np.ndarray, count: int, k: int) -> float:
         distance, gap = top[k - 1] - top[last], top[last] - top[last + 1]
         if distance <= nearly * top[k - 1] and gap >= times * distance:
             reaching = last + 1
-    return float(top[reaching - 1] + top[reaching]) / 2
+    # Halved first: the sum may overflow.
+    return float(top[reaching - 1] / 2 + top[reaching] / 2)
 
 
 def _in_gap(scores: np.ndarray, count: int, upper: float) -> float:
@@ -230,7 +232,8 @@ def _in_gap(scores: np.ndarray, count: int, upper: float) -> float:
     share, fewest = GROUP_ABOVE_GAP
     most = max(int(share * count), fewest)
     top = _highest(scores, most + 1)
-    above = np.flatnonzero((top[:-1] >= GAP * top[1:]) & (top[:-1] > upper))
+    # Divided, since the product may overflow.
+    above = np.flatnonzero((top[:-1] / GAP >= top[1:]) & (top[:-1] > upper))
     if not above.size:
         return math.inf
     low, high = float(top[above[-1] + 1]), float(top[above[-1]])
@@ -241,8 +244,9 @@ def _in_gap(scores: np.ndarray, count: int, upper: float) -> float:
 def _above_ties(scores: np.ndarray, threshold: float, most: int) -> float:
     """Return a threshold above ties of more than ``most`` rows that are close to the given one."""
     limit = threshold * (1 + TIE_MARGIN)
-    parts = [np.asarray(scores[part]) for part in row_blocks(scores.size, ROWS_AT_ONCE)]
-    near = np.sort(np.concatenate([part[(part > threshold) & (part <= limit)] for part in parts]))
+    near = np.sort(
+        np.concatenate([part[(part > threshold) & (part <= limit)] for part in _parts(scores)])
+    )
     start, tie = 0, None
     while near.size - start > most:
         stop = int(np.searchsorted(near, near[start] * (1 + ROUNDING), side="right"))
@@ -254,26 +258,29 @@ def _above_ties(scores: np.ndarray, threshold: float, most: int) -> float:
 
 def _above_equal(scores: np.ndarray, threshold: float) -> float:
     """Return a threshold above the scores that equal the given one up to rounding."""
-    parts = [np.asarray(scores[part]) for part in row_blocks(scores.size, ROWS_AT_ONCE)]
-    equal = [part[np.abs(part - threshold) <= ROUNDING * threshold] for part in parts]
+    equal = [part[np.abs(part - threshold) <= ROUNDING * threshold] for part in _parts(scores)]
     highest = max(float(part.max(initial=-math.inf)) for part in equal)
     return threshold if highest == -math.inf else _just_above(scores, highest)
 
 
 def _just_above(scores: np.ndarray, score: float) -> float:
     """Return a threshold that separates a score from the next higher one."""
-    parts = [np.asarray(scores[part]) for part in row_blocks(scores.size, ROWS_AT_ONCE)]
-    higher = min(float(part[part > score].min(initial=math.inf)) for part in parts)
+    higher = min(float(part[part > score].min(initial=math.inf)) for part in _parts(scores))
     return min(score + (higher - score) / 2, score * (1 + CLEARANCE), sys.float_info.max)
 
 
 def _highest(scores: np.ndarray, size: int) -> np.ndarray:
     """Return the highest scores in descending order."""
     top = np.empty(0)
-    for part in row_blocks(scores.size, ROWS_AT_ONCE):
-        found = np.asarray(scores[part], dtype=np.float64)
-        top = np.concatenate([top, found[~np.isnan(found)]])
+    for part in _parts(scores):
+        top = np.concatenate([top, part[~np.isnan(part)]])
         # partition is linear, and top never holds more than a block and the highest scores.
         if top.size > size:
             top = np.partition(top, top.size - size)[top.size - size :]
     return np.sort(top)[::-1]
+
+
+def _parts(scores: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the scores, which may lie in a file, a block at a time."""
+    for part in row_blocks(scores.size, ROWS_AT_ONCE):
+        yield np.asarray(scores[part])

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.ensemble.engine import Engine, SampleScores
+from odefs.ensemble.engine import Engine, KnownRawScores
 from odefs.ensemble.model import Component, divided, mean_score, raw_scores
 from odefs.ensemble.plan import Plan, Seeds, sample_rows
 from odefs.ensemble.stopping import halves_agree
@@ -31,10 +31,13 @@ FEW_ROWS = 2048
 """Rows for repeated checks: few compared with a sweep, enough for a correlation."""
 
 
+Key = tuple[int, int, int]
+
+
 class RawScores(NamedTuple):
     """Raw scores of some rows by a component.
 
-    The component is held because its state and its weights identify it (:func:`_key`).
+    The component is held because its columns, state and weights identify it (:func:`_key`).
     """
 
     component: Component
@@ -51,9 +54,10 @@ class PilotSample:
     X: np.ndarray
     few: np.ndarray
 
-    _kept: dict[tuple[int, int], RawScores] = field(init=False, default_factory=dict)
-    _kept_of_few: dict[tuple[int, int], RawScores] = field(init=False, default_factory=dict)
-    """Raw scores of components that will be needed again."""
+    _kept: dict[Key, RawScores] = field(init=False, default_factory=dict)
+    """Raw scores of all pilot rows by components that will be needed again."""
+    _kept_of_few: dict[Key, RawScores] = field(init=False, default_factory=dict)
+    """The same of the few rows."""
 
     def scores(self, components: Sequence[Component], keep: bool = False) -> np.ndarray:
         """Scores of all pilot rows with mean 1, ``(n_components, n_rows)``.
@@ -74,20 +78,20 @@ class PilotSample:
             self._raw(components, lambda: self.X[self.few], self._kept_of_few, keep)
         )
 
-    def known_scores(self) -> SampleScores:
+    def known_scores(self) -> KnownRawScores:
         """Raw scores of all pilot rows that were kept."""
 
         def raw(component: Component) -> np.ndarray | None:
             found = self._kept.get(_key(component))
             return None if found is None else found.raw
 
-        return SampleScores(self.numbers, raw)
+        return KnownRawScores(self.numbers, raw)
 
     def _raw(
         self,
         components: Sequence[Component],
         rows: Callable[[], np.ndarray],
-        kept: dict[tuple[int, int], RawScores],
+        kept: dict[Key, RawScores],
         keep: bool,
     ) -> list[np.ndarray]:
         """Raw scores of some rows by each component."""
@@ -116,19 +120,14 @@ def _with_mean_one(raw: Sequence[np.ndarray]) -> np.ndarray:
     return np.stack([normalise_to_mean_one(scores) for scores in raw])
 
 
-def _key(component: Component) -> tuple[int, int]:
+def _key(component: Component) -> Key:
     """The same for copies of a component with another weight or normaliser.
 
-    An id is unique only as long as its object lives: :class:`RawScores` holds the component.
+    The state does not suffice: detectors that learn nothing may prepare ``None`` or a constant for
+    every component. An id is unique only as long as its object lives: :class:`RawScores` holds the
+    component, and with it these three.
     """
-    return id(component.state), id(component.w)
-
-
-def take_pilot(
-    engine: Engine, detector: Detector, scaling: Scaling, plan: Plan, seeds: Seeds
-) -> PilotSample | None:
-    """The pilot sample, or ``None`` where the plan does not use one."""
-    return draw_pilot(engine, detector, scaling, plan, seeds) if plan.uses_pilot else None
+    return id(component.columns), id(component.state), id(component.w)
 
 
 def draw_pilot(

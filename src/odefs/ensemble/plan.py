@@ -11,6 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from odefs.detectors.base import Detector
+
 LARGE_DATA = 10_000
 """Above this many rows the paper takes m* = 64 outlier examples, otherwise 32."""
 
@@ -136,17 +138,16 @@ class Plan:
     max_steps: int = MAX_SOLVER_STEPS
 
     @classmethod
-    def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """Pick the parameters of the method from those that an estimator has checked."""
-        return cls(
-            # Parameters of the estimator that are not part of the plan, such as n_jobs, are left
-            # out.
-            **{
-                field.name: parameters[field.name]
-                for field in fields(cls)
-                if field.name in parameters
-            }
-        )
+    def of(cls, parameters: Mapping[str, Any], detector: Detector) -> Self:
+        """The plan of a fit with the parameters that an estimator has checked."""
+        resolved = {
+            **parameters,
+            "trust": None if parameters["trust"] == "auto" else parameters["trust"],
+            "damps_noise": detector.depends_on_scale and parameters["noise_columns"] == "damp",
+        }
+        # Parameters of the estimator that are not part of the plan, such as n_jobs, are left out.
+        names = [field.name for field in fields(cls) if field.name in resolved]
+        return cls(**{name: resolved[name] for name in names})
 
     @property
     def fresh_references(self) -> bool:

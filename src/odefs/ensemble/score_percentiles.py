@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from odefs.kernels.row_reductions import CHUNK_ROWS
+from odefs.kernels.row_reductions import row_chunks
 
 MOST_SCORES = 2**17
 """Scores that quantiles are computed from."""
@@ -23,7 +23,7 @@ def score_quantiles(scores: np.ndarray) -> np.ndarray:
     # depend on whether the scores are in memory or in a file.
     step = -(-scores.size // MOST_SCORES)
     sample = np.concatenate(
-        [np.asarray(scores[k : k + CHUNK_ROWS])[-k % step :: step] for k in _starts(scores.size)]
+        [np.asarray(scores[part])[-part.start % step :: step] for part in row_chunks(scores.size)]
     )
     # Model files refuse quantiles that are not finite.
     known = np.minimum(sample[~np.isnan(sample)], np.finfo(np.float64).max)
@@ -33,7 +33,7 @@ def score_quantiles(scores: np.ndarray) -> np.ndarray:
     if step > 1:
         # The highest score may not be in the sample: without it, all rows above the sample would
         # have percentile 100.
-        found[-1] = max(float(np.nanmax(scores[k : k + CHUNK_ROWS])) for k in _starts(scores.size))
+        found[-1] = max(float(np.nanmax(scores[part])) for part in row_chunks(scores.size))
     return found
 
 
@@ -52,7 +52,3 @@ def percentiles(quantiles: np.ndarray | None, scores: np.ndarray) -> np.ndarray:
     shares = (SHARES[first] + SHARES[last]) / 2
     found = 100 * np.interp(scores, known, shares, left=0.0, right=1.0)
     return np.where(np.isnan(scores), np.nan, np.round(found, DIGITS))
-
-
-def _starts(size: int) -> range:
-    return range(0, size, CHUNK_ROWS)

@@ -14,7 +14,6 @@ from odefs.ensemble.component import (
     KnownCases,
     SampledIndices,
     SampledRows,
-    TrainingRecord,
     draw_component,
     train_components,
 )
@@ -23,8 +22,10 @@ from odefs.ensemble.model import Component
 from odefs.ensemble.plan import Plan, Seeds
 from odefs.ensemble.scaled_table import MemberReferences
 from odefs.scaling import ColumnRanges, Scaling
+from odefs.selection.alternation import LearnedWeights
 
-TrainedComponent = tuple[Component, TrainingRecord]
+TrainedComponent = tuple[Component, LearnedWeights]
+"""A component, and what it learned, which is kept for ``fit_info_``; scoring does not need it."""
 
 
 def components_of(trained: Sequence[TrainedComponent]) -> list[Component]:

@@ -6,14 +6,14 @@ import numpy as np
 
 from odefs._known_options import names_its_parameters
 from odefs._progress import verbose_logging
+from odefs.detectors.base import METRICS, Metric
 from odefs.ensemble.fit_fixed import fit_bare
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
-from odefs.models.base import MAX_FALSE_FLAGS
-from odefs.models.constraints import Constraints, Integer
+from odefs.models.base import MAX_FALSE_FLAGS, OF_SUBSETS
+from odefs.models.constraints import Choice, Constraints
 from odefs.models.fallbacks import few_rows, whole
-from odefs.models.feature_selection import METRIC
-from odefs.models.literals import FlagRule, Metric, Missing, Scaling
+from odefs.models.literals import FlagRule, Missing, Scaling
 from odefs.models.select_engine import open_training_rows
 from odefs.models.validation import detector_of
 
@@ -88,9 +88,8 @@ class LeSiNN(BaseOutlierEstimator):
 
     _constraints: ClassVar[Constraints] = {
         **BaseOutlierEstimator._constraints,
-        "n_subsets": Integer(1),
-        "subset_size": Integer(1),
-        "metric": METRIC,
+        **OF_SUBSETS,
+        "metric": Choice(*METRICS),
         "max_false_flags": MAX_FALSE_FLAGS,
     }
 

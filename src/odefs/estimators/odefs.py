@@ -81,11 +81,12 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
     engine : {"auto", "local", "stream", "dask", "torch", "torch:DEVICE"}, default="auto"
         Where the rows are held and scored: in memory; in passes over :class:`odefs.RowBlocks` or
         a parquet file, which may be larger than memory; on the workers of a Dask cluster; on a
-        GPU. "auto" depends on the type of ``X``. All engines return the same result, "torch" to
-        1e-4. "torch" uses a GPU if PyTorch finds one, otherwise PyTorch on the CPU, which is
-        slower than "local"; "torch:cpu", "torch:cuda" and "torch:cuda:N" name the device.
-        Detectors other than LeSiNN, sparse tables and tables with missing cells then run as
-        "local", with a warning.
+        GPU. "auto" depends on the type of ``X``. All engines return the same result, "torch" with
+        the default settings to 1e-4; with another loss, or learning until convergence (``tol``
+        below 1e-5, as in :meth:`paper`), it may reach another minimum and select other columns.
+        "torch" uses a GPU if PyTorch finds one, otherwise PyTorch on the CPU, which is slower than
+        "local"; "torch:cpu", "torch:cuda" and "torch:cuda:N" name the device. Detectors other than
+        LeSiNN, sparse tables and tables with missing cells then run as "local", with a warning.
     n_jobs : int or None, default=None
         Number of threads; None uses every core available to the process, whereas scikit-learn's
         None is one. Results do not depend on it.

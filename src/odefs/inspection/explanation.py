@@ -225,15 +225,16 @@ class Explanation(_RowExplanations):
 
     def top(self, k: int) -> "TopExplanation":
         """The ``k`` columns of every row with the largest excess, reasons or not."""
-        if not isinstance(k, numbers.Integral) or k < 1:
-            raise ValueError(f"k={k!r} is not a whole number of at least 1.")
+        _require_count(k)
         columns = top_columns(self.excess, k)
         rows = np.arange(columns.shape[0])[:, None]
+        cells = self.data[rows, columns]
         return TopExplanation(
             columns,
             self.values[rows, columns],
             self.baseline,
-            self.data[rows, columns],
+            # Sparse rows have no cells one after the other.
+            cells.toarray() if hasattr(cells, "toarray") else cells,
             self.feature_names,
             self.attribution,
             None if self.filled is None else self.filled[rows, columns],
@@ -351,6 +352,8 @@ class TopExplanation(_RowExplanations):
         list of list of Reason
             As :meth:`Explanation.reasons`.
         """
+        if k is not None:
+            _require_count(k)
         return [self._reasons(row)[:k] for row in self._row_numbers(rows).tolist()]
 
     def to_frame(self) -> Any:
@@ -395,6 +398,11 @@ class TopExplanation(_RowExplanations):
         return _is_missing(self.data[row, place]) and (
             self.filled is None or not self.filled[row, place]
         )
+
+
+def _require_count(k: object) -> None:
+    if not isinstance(k, numbers.Integral) or k < 1:
+        raise ValueError(f"k={k!r} is not a whole number of at least 1.")
 
 
 def _is_missing(value: object) -> bool:

@@ -208,15 +208,6 @@ def _require_success(failure: int, level: str) -> None:
         raise RuntimeError(f"The compiled kernel returned the unknown code {failure}.")
 
 
-def registers_only(level: str, dtype: np.dtype[np.floating], expanded: bool, repeats: int) -> float:
-    """Run the inner loop's arithmetic on registers only, for benchmarks.
-
-    Returns the number of pairs of values it processed.
-    """
-    is_double = dtype == np.float64
-    return float(required_library().odefs_peak(LEVELS.index(level), is_double, expanded, repeats))
-
-
 class _Choices(ctypes.Structure):
     """Mirror of the C struct ``Choices`` in ``_kernel.c``."""
 

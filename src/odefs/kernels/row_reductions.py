@@ -26,7 +26,8 @@ def count_and_mean(values: np.ndarray) -> tuple[int, float]:
     count, mean = 0, 0.0
     for known in _without_nan(values):
         total = count + known.size
-        here = float(known.mean())
+        with np.errstate(over="ignore"):
+            here = float(known.mean())
         # The first chunk as NumPy has it: short arrays get the bits of numpy.mean.
         mean = mean + (here - mean) * (known.size / total) if count else here
         count = total

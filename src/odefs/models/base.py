@@ -55,12 +55,13 @@ OF_TRAINING_ROWS = (
 )
 """Attributes with one value per training row; model files do not store them."""
 
+OF_SUBSETS: Constraints = {"n_subsets": Integer(1), "subset_size": Integer(1)}
+"""Parameters of LeSiNN."""
 
 OF_DETECTOR: Constraints = {
     "detector": Choice(*BUILT_IN)
     | Satisfies(lambda value: isinstance(value, Detector), "an odefs.detectors.Detector"),
-    "n_subsets": Integer(1),
-    "subset_size": Integer(1),
+    **OF_SUBSETS,
 }
 """Parameters of the estimators with a ``detector`` parameter."""
 
@@ -122,7 +123,8 @@ class OutlierModel(Parameters):
     def score_percentiles(self, X: object) -> np.ndarray:
         """Positions of the scores among the training scores: 0 is the lowest, 100 the highest.
 
-        They are interpolated between 256 quantiles of the training scores.
+        They are interpolated between 256 quantiles of the training scores. A score that many
+        training rows share is in the middle of their range.
 
         Parameters
         ----------

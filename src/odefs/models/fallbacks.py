@@ -6,8 +6,8 @@ from typing import Any, Protocol, TypeVar, cast
 
 from odefs.detectors import Detector
 from odefs.engines.select import on_device, why_not_on_device
-from odefs.ensemble.component import TrainingRecord
 from odefs.exceptions import Fallback
+from odefs.selection.alternation import LearnedWeights
 from odefs.selection.candidates import FEWEST, Candidates
 
 
@@ -58,7 +58,7 @@ def stopped_regressions(stopped: int, rounds: int) -> list[Fallback]:
     return [Fallback("not_converged", message)]
 
 
-def training_fallbacks(training: Sequence[TrainingRecord]) -> list[Fallback]:
+def training_fallbacks(training: Sequence[LearnedWeights]) -> list[Fallback]:
     """Components learned nothing or did not converge."""
     found = []
     empty = sum(not part.w.any() for part in training)
@@ -68,7 +68,7 @@ def training_fallbacks(training: Sequence[TrainingRecord]) -> list[Fallback]:
             "higher: they use all columns."
         )
         found.append(Fallback("nothing_learned", message))
-    stopped = sum(not part.learned.converged for part in training)
+    stopped = sum(not part.converged for part in training)
     if stopped:
         message = (
             f"{stopped} of {len(training)} components did not converge: a larger tol may help."

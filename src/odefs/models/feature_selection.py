@@ -3,13 +3,12 @@
 from typing import Any, ClassVar, Literal, Self
 
 from odefs._known_options import names_its_parameters
+from odefs.detectors.base import METRICS, Metric
 from odefs.ensemble.plan import WEIGHT_POWERS
 from odefs.models.constraints import Choice, Constraints, Integer, Number, Parameters
-from odefs.models.literals import ColumnWeights, Loss, Metric, ReferenceRows, Solver
+from odefs.models.literals import ColumnWeights, Loss, ReferenceRows, Solver
 from odefs.selection.losses import LOSSES
 from odefs.selection.solvers import SOLVERS
-
-METRIC = Choice("euclidean", "sqeuclidean")
 
 PAPER: dict[str, Any] = {
     "n_outlier_examples": "auto",
@@ -53,8 +52,9 @@ class FeatureSelection(Parameters):
         depends on ``contamination`` of ``ODEFS`` alone.
     n_rounds : int, default=2
         Number of times that candidates are selected and components trained. The first round
-        takes the candidates from the scores on all columns, each further round from the scores
-        of the ensemble so far on up to 8,192 sampled rows. The paper has one round.
+        takes the candidates from the scores on all columns, each further round from the mean of
+        these and the scores on the columns learned in the round before, on up to 8,192 sampled
+        rows. The paper has one round.
     loss : {"sigmoid", "logistic", "hinge"}, default="sigmoid"
         Loss for each pair of a candidate and another row that is ranked wrongly. The paper uses
         the sigmoid and mentions the others; the hinge loss is squared to be smooth.
@@ -116,7 +116,7 @@ class FeatureSelection(Parameters):
         "self_paced": Choice(True, False, "classic"),
         "min_weight": Number(0, 1, open_high=True),
         "column_weights": Choice(*WEIGHT_POWERS),
-        "metric": METRIC,
+        "metric": Choice(*METRICS),
         "reference_rows": Choice("fresh", "shared"),
         "normalization_rows": Choice(None) | Integer(1),
     }

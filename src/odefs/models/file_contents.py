@@ -85,7 +85,7 @@ def put_parameters(estimator: Parameters) -> dict[str, object]:
             stored[name] = {"$detector": describe_detector(value)}
         elif isinstance(value, FeatureSelection):
             stored[name] = {"$selection": put_parameters(value)}
-        elif isinstance(value, np.random.RandomState | np.random.Generator):
+        elif isinstance(value, np.random.RandomState) or value is np.random:
             # A generator that has already been used could not reproduce the fit anyway.
             stored[name] = None
         else:

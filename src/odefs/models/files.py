@@ -73,7 +73,9 @@ def save_model(
     kind = kind_of(estimator)
     is_bare = type(estimator) in BARE.values()
     _require_storable(estimator, kind, is_bare)
-    _require_object(extra)
+    if extra is not None and type(extra) is not dict:
+        raise TypeError(f"extra is of type {type(extra).__name__}, not a dict.")
+    require_plain(extra, "extra")
     arrays: dict[str, np.ndarray] = {}
     names = getattr(estimator, "feature_names_in_", None)
     header: dict[str, object] = {
@@ -120,12 +122,6 @@ def _require_storable(estimator: OutlierModel, kind: str, is_bare: bool) -> None
     estimator._parameters()
 
 
-def _require_object(extra: object) -> None:
-    if extra is not None and type(extra) is not dict:
-        raise TypeError(f"extra is of type {type(extra).__name__}, not a dict.")
-    require_plain(extra, "extra")
-
-
 def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
     """Load an estimator written by ``save``; its results are bit-for-bit those of the saved one.
 
@@ -141,8 +137,8 @@ def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
     Returns
     -------
     estimator : ODEFS, LeSiNN or one of odefs.baselines
-        Without the attributes of the training rows: ``outlier_scores_``, ``is_outlier_``,
-        ``agreement_`` and ``candidate_indices_``.
+        Without the attributes of the training rows: ``outlier_scores_``, ``decision_scores_``,
+        ``is_outlier_``, ``agreement_`` and ``candidate_indices_``.
 
     Raises
     ------

@@ -125,7 +125,7 @@ class ODEFSMethod(OutlierModel):
         known_cases = NamedCases(X, known_outliers, known_normal)
         parameters = self._parameters()
         detector = detector_of(parameters)
-        plan = plan_of(parameters, detector)
+        plan = Plan.of(parameters, detector)
         # One setting for the whole fit: changing it for every step takes a tenth of a short fit.
         with verbose_logging(self.verbose), one_blas_thread():
             engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
@@ -242,29 +242,21 @@ class ODEFSMethod(OutlierModel):
         self.component_loss_ = np.array([component.loss for component in components])
         # Among the learned components alone, whatever their share in the score.
         self.component_weight_ = component_weights(self.component_loss_)
-        learned = [part.learned for part in fitted.training]
         self.feature_importances_ = feature_importances(
-            learned, self.component_weight_, plan.min_weight
+            fitted.training, self.component_weight_, plan.min_weight
         )
         self.candidate_indices_ = fitted.candidates.rows
-        self.n_iter_ = max(len(part.learned.trace) for part in fitted.training)
+        self.n_iter_ = max(len(part.trace) for part in fitted.training)
 
 
 class ODEFSModel(NestedSelection, ODEFSMethod):
     """ODEFS without scikit-learn."""
 
 
-def plan_of(parameters: dict[str, object], detector: Detector) -> Plan:
-    """The plan of the fit that validated parameters describe."""
-    damps_noise = detector.depends_on_scale and parameters["noise_columns"] == "damp"
-    trust = None if parameters["trust"] == "auto" else parameters["trust"]
-    return Plan.of(parameters | {"trust": trust, "damps_noise": damps_noise})
-
-
 def _fit_info(
     plan: Plan, engine: Engine, scaled: ScaledTable, fitted: FitResult
 ) -> dict[str, object]:
-    learned = [part.learned for part in fitted.training]
+    learned = fitted.training
     return {
         "n_rows": engine.n_rows,
         "n_candidates": fitted.candidates.rows.size,

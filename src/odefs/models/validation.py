@@ -38,11 +38,6 @@ def detector_of(parameters: Mapping[str, Any]) -> Detector:
     return found
 
 
-def hint_for(X: object, error: Exception) -> str | None:
-    """A hint on how to fix the error, or ``None``."""
-    return _not_numbers(X, error)
-
-
 def is_missing_error(error: Exception) -> bool:
     """Whether scikit-learn has found missing cells."""
     return "contains NaN" in str(error)
@@ -137,8 +132,11 @@ def _is_date(kind: object) -> bool:
     )
 
 
-def _not_numbers(X: object, error: Exception) -> str | None:
-    """A hint that names the columns of a data frame or Arrow table that are not numeric."""
+def hint_for(X: object, error: Exception) -> str | None:
+    """A hint that names the columns of a data frame or Arrow table that are not numeric.
+
+    ``None`` for other errors.
+    """
     if not any(word in str(error) for word in CONVERSION_WORDS):
         return None
     found = [f"{name!r} ({dtype})" for name, dtype in _types_by_name(X) if not _is_number(dtype)]

@@ -172,21 +172,12 @@ def _get_tails(arrays: Arrays, n_columns: int) -> Tails | None:
     if "scaling/tails" not in arrays:
         return None
     low, high, unit, slope = found = arrays.take("scaling/tails", "f", (4, n_columns))
-    require(
-        found.dtype == np.float64 and not np.isnan(found).any() and (low <= high).all(),
-        "the tails of its scaling are not valid",
-    )
-    require(
-        np.isfinite(unit).all() and np.isfinite(slope).all() and (unit > 0).all(),
-        "the tails of its scaling are not valid",
-    )
-    require(
-        (slope >= 0).all()
-        and (slope <= CLIP).all()
-        and (low < np.inf).all()
-        and (high > -np.inf).all(),
-        "the tails of its scaling are not valid",
-    )
+    # NaN compares as false.
+    valid = found.dtype == np.float64 and (low <= high).all()
+    valid = valid and (low < np.inf).all() and (high > -np.inf).all()
+    valid = valid and (unit > 0).all() and (unit < np.inf).all()
+    valid = valid and (slope >= 0).all() and (slope <= CLIP).all()
+    require(valid, "the tails of its scaling are not valid")
     return Tails(low, high, unit, slope)
 
 

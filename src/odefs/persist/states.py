@@ -27,10 +27,8 @@ from odefs.persist.header_values import Arrays, from_plain, need, require, to_pl
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Restore = Callable[[dict[str, object], int, float], object]
-"""Function from the fields of a state, its number of columns and the largest scaled value to a
-checked state.
-"""
+Restore = Callable[[dict[str, object], int], object]
+"""Function from the fields of a state and its number of columns to a checked state."""
 
 MAX_PRECISION = 1e12
 """Largest inverse correlation in a file; shrinkage bounds those of a fit by 1e4 per column."""
@@ -64,7 +62,10 @@ def get_state(
     n_columns: int,
     clip: float,
 ) -> Any:
-    """Return the state of a detector; ``expected`` is the kind of state of a built-in detector."""
+    """Return the state of a detector.
+
+    ``expected`` is the kind of state of a built-in detector, ``clip`` the largest scaled value.
+    """
     kind = need(described, "state", str)
     require(
         expected is None or kind == expected,
@@ -83,7 +84,11 @@ def get_state(
     state_class, derived, restore = BUILT_IN_STATES[kind]
     names = {field.name for field in dataclasses.fields(state_class)} - derived
     require(fields.keys() == names, f"a state of kind {kind!r} has the wrong fields")
-    state = restore(fields, n_columns, clip)
+    state = restore(fields, n_columns)
+    if isinstance(state, LeSiNNState):
+        # NaN compares as false: missing cells pass, values that scaling would have clipped do not.
+        is_beyond = (np.abs(state.rows) > 1.001 * clip).any()
+        require(not is_beyond, "references lie outside the range of scaled values")
     if expected is not None:
         require(
             _matches_settings(detector, state),
@@ -194,20 +199,16 @@ def _custom_state(detector: Detector, fields: dict[str, object]) -> object:
     return state
 
 
-def _lesinn(fields: dict[str, object], n_columns: int, clip: float) -> LeSiNNState:
+def _lesinn(fields: dict[str, object], n_columns: int) -> LeSiNNState:
     rows = _array(fields["rows"], "f", (None, n_columns), "references")
     n_subsets = fields["n_subsets"]
     require(rows.dtype.itemsize >= 4, "references have less than single precision")
     if type(n_subsets) is not int or not 1 <= n_subsets <= len(rows) or len(rows) % n_subsets:
         raise ModelFileError("it is not a valid model: references do not make whole subsets.")
-    # NaN compares as false: missing cells pass, values that scaling would have clipped do not.
-    require(
-        not (np.abs(rows) > 1.001 * clip).any(), "references lie outside the range of scaled values"
-    )
     return LeSiNNState(rows, n_subsets)
 
 
-def _tails(fields: dict[str, object], n_columns: int, clip: float) -> TailsState:
+def _tails(fields: dict[str, object], n_columns: int) -> TailsState:
     values = _array(fields["sorted_values"], "f", (None, n_columns), "reference values")
     observed = _array(fields["observed"], "i", (n_columns,), "counts of observed values")
     require(
@@ -220,7 +221,7 @@ def _tails(fields: dict[str, object], n_columns: int, clip: float) -> TailsState
     return TailsState(values, observed)
 
 
-def _coupling(fields: dict[str, object], n_columns: int, clip: float) -> CouplingState:
+def _coupling(fields: dict[str, object], n_columns: int) -> CouplingState:
     cuts = _array(fields["cuts"], "f", (None, n_columns), "limits between values")
     values = _array(fields["values"], "f", (cuts.shape[0] + 1, n_columns), "scores of values")
     missing = _array(fields["missing"], "f", (n_columns,), "scores of missing cells")
@@ -230,7 +231,7 @@ def _coupling(fields: dict[str, object], n_columns: int, clip: float) -> Couplin
     return CouplingState(cuts, values, missing)
 
 
-def _relations(fields: dict[str, object], n_columns: int, clip: float) -> RelationsState:
+def _relations(fields: dict[str, object], n_columns: int) -> RelationsState:
     mean = _array(fields["mean"], "f", (n_columns,), "means")
     std = _array(fields["std"], "f", (n_columns,), "standard deviations")
     shape = (n_columns, n_columns)
@@ -248,7 +249,7 @@ def _relations(fields: dict[str, object], n_columns: int, clip: float) -> Relati
     return RelationsState(mean, std, precision)
 
 
-def _iforest(fields: dict[str, object], n_columns: int, clip: float) -> IForestState:
+def _iforest(fields: dict[str, object], n_columns: int) -> IForestState:
     column = _array(fields["column"], "i", (None, None), "split columns")
     n_trees, n_inner = column.shape
     depth = (n_inner + 1).bit_length() - 1

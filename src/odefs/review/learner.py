@@ -122,7 +122,8 @@ class _Resemblances:
     def of(self, rows: np.ndarray) -> np.ndarray:
         """The matrix for some rows."""
         wanted = rows.tolist()
-        self._lines = {row: line for row, line in self._lines.items() if row in set(wanted)}
+        kept = set(wanted)
+        self._lines = {row: line for row, line in self._lines.items() if row in kept}
         for row in wanted:
             if row not in self._lines:
                 alike = resemblance(self._cells[:, rows], self._cells[:, row]).tolist()

@@ -191,8 +191,7 @@ class Review:
         n : int
             The most rows to return; fewer are returned if fewer are left.
         """
-        if not isinstance(n, numbers.Integral) or n < 1:
-            raise ValueError(f"n={n!r} is not a whole number of at least 1.")
+        _require_count(n)
         queue = self._learner.queue
         n = min(int(n), int(np.count_nonzero(queue > -np.inf)))
         if n < 1:
@@ -269,6 +268,7 @@ class Review:
             Row number, answer, and resemblance between 0 and 1, most similar first. Rows without
             any resemblance are left out.
         """
+        _require_count(n)
         (number,) = self._numbers(row)
         rows, is_outlier = self._told()
         alike = resemblance(self._cells[:, rows], self._cells[:, number])
@@ -328,6 +328,11 @@ def resume(loaded: Loaded, path: str | os.PathLike[str]) -> Review:
     except ModelFileError as error:
         raise refused(path, error) from None
     return review
+
+
+def _require_count(n: object) -> None:
+    if not isinstance(n, numbers.Integral) or n < 1:
+        raise ValueError(f"n={n!r} is not a whole number of at least 1.")
 
 
 def _answers_of(answers: Any, n: int) -> Sequence[bool | None]:

@@ -11,7 +11,7 @@ there. Learning to convergence therefore ends with the choices held fixed (:func
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -223,7 +223,7 @@ def _at(point: _Point, which: np.ndarray, w: np.ndarray, linearise: Linearise) -
     who, objective = point.who[which], point.objective
     # Under w = 0 all distances are 0, and no reference would be the nearest.
     G = linearise(who, np.where(w.any(axis=1, keepdims=True), w, 1.0))
-    objective = RankingObjective(G, objective.n_outliers, objective.loss, objective.l1)
+    objective = replace(objective, G=G)
     return _Point(who, w, objective, objective.example_losses(w))
 
 
@@ -238,10 +238,7 @@ def _replaced(point: _Point, places: np.ndarray, other: _Point, chosen: np.ndarr
     # One component at a time: G[places] = other.G[chosen] would first copy all chosen ones.
     for place, k in zip(places, np.flatnonzero(chosen), strict=True):
         G[place] = other.objective.G[k]
-    objective = RankingObjective(
-        G, point.objective.n_outliers, point.objective.loss, point.objective.l1
-    )
-    return _Point(point.who, w, objective, losses)
+    return _Point(point.who, w, replace(point.objective, G=G), losses)
 
 
 def select_columns(w: np.ndarray, min_weight: float) -> np.ndarray:

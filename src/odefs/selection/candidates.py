@@ -19,7 +19,10 @@ The paper does not consider this case, which small tables have.
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Row numbers in ascending order, the threshold, and how many rows were above it."""
+    """Row numbers in ascending order, the threshold, and how many rows were above it.
+
+    Only rows that may be candidates are counted.
+    """
 
     rows: np.ndarray
     threshold: float

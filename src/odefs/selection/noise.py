@@ -27,6 +27,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from odefs.kernels.two_values import two_valued_columns
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -204,19 +206,6 @@ def _standardised(X: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarr
     varies = std > 1e-6 * np.maximum(1.0, np.abs(mean))
     values *= np.where(varies, 1 / np.where(varies, std, 1), 0).astype(X.dtype)
     return values, varies, std
-
-
-def two_valued_columns(X: np.ndarray) -> np.ndarray:
-    """Which columns have no values but their lowest and their highest."""
-    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-    # Most columns of numbers are ruled out by their first rows.
-    found = np.zeros(X.shape[1], dtype=bool)
-    few = np.ones(X.shape[1], dtype=bool)
-    for rows in (slice(0, 64), slice(None)):
-        part = X[rows][:, few]
-        found[few] = ((part == low[few]) | (part == high[few]) | np.isnan(part)).all(axis=0)
-        few = found.copy()
-    return found
 
 
 def _ends(X: np.ndarray, two_valued: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ Arrays may have a leading axis of components that learn in one batch: each gets 
 get alone.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class RankingObjective:
 
     def of(self, which: np.ndarray) -> "RankingObjective":
         """The objective of some of the components."""
-        return RankingObjective(self.G[which], self.n_outliers, self.loss, self.l1)
+        return replace(self, G=self.G[which])
 
     def scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """``G* . w`` and ``G . w``."""

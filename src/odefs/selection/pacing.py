@@ -2,8 +2,7 @@
 
 There is the paper's thresholded form, the classic form, and none. A pacing takes the example losses
 ``L`` and the last age ``lambda`` and returns the next age and the example weights ``v`` (the
-paper's Eqs. 9 and 12). The last axis is that of the examples, after an
-optional axis of components.
+paper's Eqs. 9 and 12). The last axis is that of the examples, after an optional axis of components.
 """
 
 from dataclasses import dataclass

@@ -6,7 +6,7 @@ the bits it would get alone.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -113,13 +113,7 @@ def solve_lbfgs(
     SciPy solves one problem at a time, so components are solved one after the other.
     """
     found = [
-        _solve_one(
-            RankingObjective(G, objective.n_outliers, objective.loss, objective.l1),
-            v_one,
-            w,
-            tol,
-            max_steps,
-        )
+        _solve_one(replace(objective, G=G), v_one, w, tol, max_steps)
         for G, v_one, w in zip(objective.G, v, start, strict=True)
     ]
     return Solution(*(np.stack(part) for part in zip(*found, strict=True)))
@@ -160,5 +154,3 @@ def _solve_one(
 Solver = Callable[[RankingObjective, np.ndarray, np.ndarray, float, int], Solution]
 
 SOLVERS: dict[str, Solver] = {"proximal": solve_proximal, "lbfgs": solve_lbfgs}
-
-__all__ = ["SOLVERS", "Solution", "Solver", "solve_lbfgs", "solve_proximal"]

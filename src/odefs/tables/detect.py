@@ -282,7 +282,7 @@ class _ScoredRows:
             counters = zip(self._drift, self._unreadable, encoder.specs_, read, strict=True)
             for drift, unreadable, spec, column in counters:
                 drift.add(spec, column)
-                unreadable.add_text(given[spec.name], column, encoder.na)
+                unreadable.add_text(given[spec.name], column, encoder.na_words)
             for k, column in enumerate(read):
                 self._infinite[k] += column.n_infinite
             if read.groups is not None and encoder.groups_ is not None:

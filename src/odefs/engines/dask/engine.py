@@ -19,9 +19,9 @@ from odefs.engines.dask.client import running_client
 from odefs.engines.dask.partitions import Partitions, fits_into_workers, partitions
 from odefs.engines.dask.waiting import connected, wait_for
 from odefs.engines.out_of_core import HeldRows, OutOfCoreEngine
-from odefs.ensemble.engine import Known
+from odefs.ensemble.engine import KnownTotals
 from odefs.ensemble.model import Component, Model, RowScores
-from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
+from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, merged
 
 Value = TypeVar("Value")
 Result = TypeVar("Result")
@@ -64,10 +64,7 @@ class DaskEngine(OutOfCoreEngine):
         known = [part for _, part in found if part is not None]
         if not known:
             raise ValueError("the partitions contain no rows: at least one row is needed.")
-        total = known[0]
-        for part in known[1:]:
-            total = total.merge(part)
-        return self.checked(total)
+        return self.checked(merged(known))
 
     def prefetch(self, what: str, rows: np.ndarray) -> None:
         # The row sample is scored on the workers.
@@ -75,12 +72,8 @@ class DaskEngine(OutOfCoreEngine):
             super().prefetch(what, rows)
 
     def moments(self, scaling: Scaling) -> ColumnMoments:
-        total: ColumnMoments | None = None
-        for part in self._bring(tasks.moments, range(len(self.parts)), scaling):
-            if part is not None:
-                total = part if total is None else total.merge(part)
-        assert total is not None
-        return total
+        found = self._bring(tasks.moments, range(len(self.parts)), scaling)
+        return merged(part for part in found if part is not None)
 
     def run_prefetch(self) -> None:
         # Only partitions that hold a wanted row are read.
@@ -141,7 +134,7 @@ class DaskEngine(OutOfCoreEngine):
         found = self._results(tasks.sample_scores, numbers, (scaling, detector, list(components)))
         return np.concatenate(list(found), axis=1)
 
-    def judged(self, model: Model, known: Known | None = None) -> RowScores:
+    def judged(self, model: Model, known: KnownTotals | None = None) -> RowScores:
         n_parts = len(self.parts)
         found: list[tuple[np.ndarray, np.ndarray] | None] = [None] * n_parts
         if known is not None:

@@ -44,11 +44,8 @@ def bytes_at_once(device: torch.device) -> int:
     return int(FREE_SHARE * (free + unused))
 
 
-def in_parts(n_items: int, at_once: int, task: Callable[[slice], None]) -> int:
-    """Call ``task`` with slices that cover ``n_items``, halving them when memory runs out.
-
-    Returns the size that fitted.
-    """
+def in_parts(n_items: int, at_once: int, task: Callable[[slice], None]) -> None:
+    """Call ``task`` with slices that cover ``n_items``, halving them when memory runs out."""
     at_once, start = max(1, min(at_once, n_items)), 0
     while start < n_items:
         part = slice(start, min(start + at_once, n_items))
@@ -59,7 +56,6 @@ def in_parts(n_items: int, at_once: int, task: Callable[[slice], None]) -> int:
         torch.cuda.empty_cache()
         at_once = (part.stop - part.start) // 2
         logger.info("out of device memory: continuing with %d at a time", at_once)
-    return at_once
 
 
 def _fits(task: Callable[[slice], None], part: slice) -> bool:

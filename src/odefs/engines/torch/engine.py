@@ -18,7 +18,7 @@ from odefs.engines.torch.scorer import Scorer, companion_scores
 from odefs.engines.torch.scoring import bytes_per_row
 from odefs.engines.torch.table import DTYPES, DeviceTable
 from odefs.engines.torch.training import train_batch, trains_in_batches
-from odefs.ensemble.engine import Known, SampleScores
+from odefs.ensemble.engine import KnownRawScores, KnownTotals
 from odefs.ensemble.model import Component, Model, RowScores, from_rows, n_outputs
 from odefs.ensemble.trainer import ComponentTrainer, TrainedComponent
 from odefs.kernels.duplicate_rows import repeats_likely
@@ -47,7 +47,7 @@ class TorchEngine(InMemoryEngine):
             self._raw_scores(scaling, DTYPES[self.dtype], detector, components)
         )
 
-    def judged(self, model: Model, known: Known | None = None) -> RowScores:
+    def judged(self, model: Model, known: KnownTotals | None = None) -> RowScores:
         lines = self._numbers((n_outputs(model), self.table.n_rows))
 
         def add(places: slice) -> None:
@@ -60,8 +60,19 @@ class TorchEngine(InMemoryEngine):
 
         self._in_groups(len(model.scoring), add)
         judged = from_rows(self.table.spread(lines))
-        self.apply_answers(model, judged.scores)
+        self._apply_answers(model, judged.scores)
         return judged
+
+    def _apply_answers(self, model: Model, scores: np.ndarray) -> None:
+        """Change scores of the components by what answers add to them."""
+        answers = model.answers
+        if answers is None:
+            return
+
+        def apply(rows: slice, X: np.ndarray) -> None:
+            answers.apply(X, scores[rows])
+
+        self.sweep(apply, model.scaling, model.dtype, 8 * answers.draws.n_references)
 
     def _add(
         self,
@@ -95,7 +106,7 @@ class TorchEngine(InMemoryEngine):
         components: Sequence[Component],
         rows: np.ndarray | None,
         rate: float | None = None,
-        known: SampleScores | None = None,
+        known: KnownRawScores | None = None,
     ) -> tuple[list[Component], RowScores]:
         counts = self.table.counts(rows)
         # Distinct rows are scored once and weighted by how often they occur.

@@ -133,9 +133,9 @@ class DeviceTable:
         # Two casts, as on the CPU: InMemoryEngine.rows casts to the type of the fit, Scaling.apply
         # to that of the model.
         part = part.to(self.working)
-        if part.dtype != dtype:
-            largest = torch.finfo(dtype).max
-            part = part.clamp(-largest, largest).to(dtype)
+        if (largest := torch.finfo(dtype).max) < torch.finfo(part.dtype).max:
+            part = part.clamp(-largest, largest)
+        part = part.to(dtype)
         if dtype == torch.float32 and scaling.safe_in_float32:
             scaled = part - self._tensor(scaling.low, dtype)
             scaled.div_(self._tensor(scaling.width, dtype))

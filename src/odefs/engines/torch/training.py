@@ -10,7 +10,7 @@ from odefs.engines.torch.alternation import learn_batch
 from odefs.engines.torch.device import bytes_at_once, in_parts
 from odefs.engines.torch.nearest_members import lay_out
 from odefs.engines.torch.table import DeviceTable
-from odefs.ensemble.component import SampledIndices, TrainingRecord, prepare_component
+from odefs.ensemble.component import SampledIndices, prepare_component
 from odefs.ensemble.plan import Plan
 from odefs.ensemble.trainer import ComponentTrainer, TrainedComponent
 from odefs.selection.alternation import LearnedWeights
@@ -63,10 +63,8 @@ def _train_part(
             picked = references[place].index_select(1, torch.from_numpy(columns).to(table.device))
             return picked.cpu().numpy()
 
-        component = prepare_component(
-            train.plan, train.detector, result, on_columns, generators[place]
-        )
-        return component, TrainingRecord(result.w, result)
+        rng = generators[place]
+        return prepare_component(train.plan, train.detector, result, on_columns, rng), result
 
     # The arrays are small: threads would wait for each other.
     return [finish(place, result) for place, result in enumerate(learned)]

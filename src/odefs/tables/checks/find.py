@@ -65,12 +65,12 @@ def find_checks(
         report_progress(0, 0)
         read = [*used, *counters, *([] if id is None else [id])]
         dates = dates_in_numbers(encoder)
-        gathered = gather(table, read, [*used, *others], encoder.na, seed, id, dates)
+        gathered = gather(table, read, [*used, *others], encoder.na_words, seed, id, dates)
         day = _latest_day() if today is None else today
         tallies = gathered.columns.values()
         suspects, numbers = _suspects(tallies, encoder, counters, id, day)
         sums = sum_suspects(numbers)
-        located = locate(table, [*suspects, *sums], encoder.na, dates)
+        located = locate(table, [*suspects, *sums], encoder.na_words, dates)
         located = [one for one in located if not _is_name(one, located, table, numbers)]
     copies = copied_rows(gathered)
     checks = _located_checks(located, hidden)
@@ -250,7 +250,7 @@ def _suspects(
         if tally.name == id or (tally.name in counters and tally.numbers is not None):
             continue
         is_category = tally.name in categories
-        text = TextFacts.of(tally, styles.get(tally.name), encoder.na, is_category)
+        text = TextFacts.of(tally, styles.get(tally.name), encoder.na_words, is_category)
         found, facts = _column_suspects(tally, text, as_text, today, repeated)
         suspects += found
         numbers += [] if facts is None else [facts]

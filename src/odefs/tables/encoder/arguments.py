@@ -1,5 +1,6 @@
 """Arguments that name columns, or words that mean "missing": one, several or none."""
 
+import math
 import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -26,6 +27,35 @@ def require_lists(arguments: Mapping[str, object]) -> None:
         if isinstance(given, str | bytes) or not isinstance(given, Iterable):
             example = "[]" if given is None else f"[{given!r}]"
             raise TableError(f"{name}={given!r} must be a list, such as {name}={example}.")
+
+
+def require_words(name: str, given: Iterable[object]) -> None:
+    """Raise for members that are neither words nor numbers, which model files cannot hold."""
+    for word in given:
+        if not isinstance(word, str) and not _is_finite(word):
+            raise TableError(
+                f"{name} holds {word!r}, which is neither a word nor a finite number. Empty cells, "
+                "None and NaN are missing in any case."
+            )
+
+
+def _is_finite(word: object) -> bool:
+    if isinstance(word, bool) or not isinstance(word, numbers.Real):
+        return False
+    return isinstance(word, numbers.Integral) or math.isfinite(word)
+
+
+def as_texts(words: Iterable[str | float]) -> frozenset[str]:
+    """Words, and numbers as cells of text have them: 999 and 999.0 for both."""
+    return frozenset(text for word in words for text in _texts(word))
+
+
+def _texts(word: str | float) -> tuple[str, ...]:
+    if isinstance(word, str):
+        return (word,)
+    if word == int(word):
+        return f"{int(word)}", f"{int(word)}.0"
+    return (str(float(word)),)
 
 
 def _several(name: str, given: object, allowed: str) -> tuple[object, ...]:

@@ -22,7 +22,7 @@ from odefs._known_options import lacks_columns, names_its_parameters, no_column
 from odefs.exceptions import TableError
 from odefs.models.constraints import Parameters
 from odefs.system.threads import available_threads, run_tasks
-from odefs.tables.encoder.arguments import require_lists
+from odefs.tables.encoder.arguments import as_texts, require_lists, require_words
 from odefs.tables.encoder.column_uses import require_one_use
 from odefs.tables.encoder.encode import encoded, usual_cells
 from odefs.tables.encoder.group_statistics import with_groups
@@ -62,7 +62,7 @@ class ColumnEncoder(Parameters):
         category: Sequence[str | int] = (),
         drop: Sequence[str | int] = (),
         keep: Sequence[str | int] = (),
-        na: Sequence[str] = (),
+        na: Sequence[str | float] = (),
         max_categories: int = 50,
         mark_missing: bool = False,
         keep_missing: bool | None = None,
@@ -83,12 +83,18 @@ class ColumnEncoder(Parameters):
             raise ValueError(f"This {type(self).__name__} is not fitted yet: call fit first.")
 
     def require_lists(self) -> None:
-        """Raise TableError for parameters that are a single name or None instead of a list."""
+        """Raise TableError for parameters that are not lists of names, or of words and numbers."""
         require_lists({name: getattr(self, name) for name in (*COLUMN_PARAMETERS, "na")})
+        require_words("na", self.na)
 
     def named(self, parameter: str) -> tuple[str, ...]:
         """Return the column names in a parameter as text: pandas has integers among names too."""
         return tuple(map(str, getattr(self, parameter)))
+
+    @property
+    def na_words(self) -> frozenset[str]:
+        """Texts of the cells that mean "missing", also those of numbers in ``na``."""
+        return as_texts(self.na)
 
     def is_read(self, name: str) -> bool:
         """Whether a column of the training table is read."""
@@ -109,24 +115,26 @@ class ColumnEncoder(Parameters):
         """
         self._require_fitted()
         self.require_columns(table.names)
+        na = self.na_words
         read = (
             apply_style(
                 table[spec.name],
                 spec.kind,
                 spec.style or formats.get(spec.name, ""),
-                self.na,
+                na,
                 spec.levels,
             )
             for spec in self.specs_
         )
-        groups = None if self.groups_ is None else self.groups_.codes(table, self.na)
+        groups = None if self.groups_ is None else self.groups_.codes(table, na)
         return Columns(tuple(read), table.n_rows, groups)
 
     def formats_of(self, sample: Columns) -> dict[str, str]:
         """Text formats, detected in a sample, of columns that were not text in training."""
         self.require_columns(sample.names)
+        na = self.na_words
         return {
-            spec.name: guessed_format(without_words(sample[spec.name], self.na), spec.kind)
+            spec.name: guessed_format(without_words(sample[spec.name], na), spec.kind)
             for spec in self.specs_
             if not spec.style
         }
@@ -272,7 +280,7 @@ class ColumnEncoder(Parameters):
             frozenset(self.named("number")),
             frozenset(self.named("category")),
             frozenset(self.named("keep")).union(not_identifiers),
-            frozenset(self.na),
+            self.na_words,
         )
         not_encoded = {*self.named("drop"), *group_columns(self.by)}
         columns = [column for column in table if column.name not in not_encoded]
@@ -290,9 +298,9 @@ class ColumnEncoder(Parameters):
         by = group_columns(self.by)
         if not by or not self.specs_:
             return read
-        self.groups_, notes = learn_names(given, by, self.na, is_sample)
+        self.groups_, notes = learn_names(given, by, self.na_words, is_sample)
         self.notes_ = [*self.notes_, *notes]
-        n_groups, codes = self.groups_.unknown, self.groups_.codes(given, self.na)
+        n_groups, codes = self.groups_.unknown, self.groups_.codes(given, self.na_words)
         self.specs_ = run_tasks(
             lambda pair: with_groups(*pair, codes, n_groups),
             list(zip(self.specs_, read, strict=True)),

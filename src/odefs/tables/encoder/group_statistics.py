@@ -54,8 +54,8 @@ def with_groups(spec: ColumnSpec, column: Column, codes: np.ndarray, n_groups: i
         usual = np.round(levels.low, 3), np.round(levels.high, 3)
     found = replace(
         spec,
-        centres=_plain(levels.centres),
-        scales=_plain(levels.scales),
+        centres=tuple(levels.centres.tolist()),
+        scales=tuple(levels.scales.tolist()),
         group_usual=_pairs(*usual),
     )
     compared = Column(spec.name, "number", within_group(found, column.values, codes))
@@ -246,7 +246,3 @@ def _most_frequent(counts: np.ndarray, whole: np.ndarray) -> tuple[np.ndarray, n
 
 def _pairs(first: np.ndarray, second: np.ndarray) -> tuple[tuple[float, float], ...]:
     return tuple((float(a), float(b)) for a, b in zip(first, second, strict=True))
-
-
-def _plain(values: np.ndarray) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)

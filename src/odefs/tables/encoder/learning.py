@@ -127,7 +127,7 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
         rows = table.column_rows(np.arange(n_rows), read)
         encoder.learn_groups(rows, encoder.learn_columns(rows, names))
         return
-    extremes = find_extremes(table, read, encoder.na)
+    extremes = find_extremes(table, read, encoder.na_words)
     numbers = _sampled_rows(extremes.values(), n_rows, seed)
     sample = table.column_rows(numbers, read)
     encoder.learn_columns(sample, names)
@@ -196,14 +196,14 @@ def _wrongly_unique(
 
 def _n_known(encoder: ColumnEncoder, column: Column, n_rows: int) -> float:
     """Number of cells of the whole table that are not missing, judging by those of a sample."""
-    return n_rows * float(1 - without_words(column, encoder.na).missing.mean())
+    return n_rows * float(1 - without_words(column, encoder.na_words).missing.mean())
 
 
 def _is_shared(
     encoder: ColumnEncoder, extremes: ColumnExtremes, column: Column, n_rows: int
 ) -> bool:
     """Whether a column whose values differ in the sample has identifiers that a few rows share."""
-    known = without_words(column, encoder.na)
+    known = without_words(column, encoder.na_words)
     n_known = _n_known(encoder, column, n_rows)
     return names_shared_ids(known) and extremes.is_shared_identifier(n_known)
 
@@ -245,7 +245,7 @@ def _specs_of_all_rows(encoder: ColumnEncoder, table: Table) -> list[ColumnSpec]
         for summary, column in zip(seen, read, strict=True):
             # Beyond the limit the summary is not complete, and ``_exact`` does not use it.
             if len(summary.counts) <= MAX_COUNTED_VALUES:
-                summary.add(_as_learned(batch[column.name], column, encoder.na))
+                summary.add(_as_learned(batch[column.name], column, encoder.na_words))
         report_progress(start + read.n_rows, table.n_rows)
     return equal_where_nominal(
         [_exact(spec, summary, encoder) for spec, summary in zip(encoder.specs_, seen, strict=True)]

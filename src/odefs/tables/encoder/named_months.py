@@ -27,7 +27,7 @@ PATTERNS = tuple(
     )
 )
 
-DEFAULTS = {"day": "1", "hour": "0", "minute": "0", "second": "0"}
+DEFAULTS = {"day": "1", "hour": "0", "minute": "0", "second": "0", "fraction": "0"}
 """Parts of a date that a text may lack."""
 
 
@@ -58,6 +58,7 @@ def named_month_date(text: str) -> float:
     day, minute, second = (int(part[name]) for name in ("day", "minute", "second"))
     try:
         when = datetime(full_year(part["year"]), month, day, hour, minute, second, tzinfo=UTC)
+        when = when.replace(microsecond=int(part["fraction"][:6].ljust(6, "0")))
         return (when - _offset(part.get("zone"))).timestamp()
     except (ValueError, OverflowError):
         return np.nan

@@ -326,7 +326,7 @@ def _identifier(column: Column) -> Exclusion | None:
         return Exclusion("nearly_unique_identifier")
     if found is None and names_shared_ids(column) and _few_share_each(column):
         return Exclusion("shared_identifier")
-    if found is None and column.kind == "number" and _are_serial(column):
+    if found is None and column.kind == "number" and SerialTally().add(column.values).is_serial:
         return Exclusion("serial_numbers")
     return found
 
@@ -337,12 +337,6 @@ def _identifying_numbers(column: Column, is_named: bool) -> Exclusion | None:
     if (np.diff(np.sort(column.values)) == 1).all() and column.values.min() in (0, 1):
         return Exclusion("row_counter")
     return Exclusion("unique_identifier") if is_named else None
-
-
-def _are_serial(column: Column) -> bool:
-    serial = SerialTally()
-    serial.add(column.values)
-    return serial.is_serial
 
 
 def _identifying_text(column: Column) -> Exclusion | None:

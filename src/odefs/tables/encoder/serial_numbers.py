@@ -6,6 +6,7 @@ not serial: other columns may change with them.
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -32,17 +33,18 @@ class SerialTally:
     lowest: float = np.inf
     highest: float = -np.inf
 
-    def add(self, values: np.ndarray) -> None:
-        """Add the next cells; missing ones are NaN."""
+    def add(self, values: np.ndarray) -> Self:
+        """Add the next cells, of which missing ones are NaN, and return the tally."""
         known = values[~np.isnan(values)]
         self.n_rows += values.size
         self.n_known += known.size
         if not known.size:
-            return
+            return self
         before = np.maximum.accumulate(np.concatenate([[self.highest], known]))
         self.n_highest += int(np.count_nonzero(known > before[:-1]))
         self.lowest = min(self.lowest, float(known.min()))
         self.highest = float(before[-1])
+        return self
 
     @property
     def is_serial(self) -> bool:

@@ -103,7 +103,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         read = self.recognised(given, self.formats_of(given))
         for spec, column in zip(self.specs_, read, strict=True):
             lost = Lost()
-            lost.add_text(given[spec.name], column, self.na)
+            lost.add_text(given[spec.name], column, self.na_words)
             lost.require_few(spec.name, spec.kind, spec.style)
         warn_of_values(self, read)
         return self.encode_table(read)

@@ -36,7 +36,7 @@ class RowChecks:
         if not found.checked:
             return None
         shown = tuple(check for check in found.checks if not check.concerns(found.hidden))
-        return cls(shown, frozenset(found.encoder.na), dates_in_numbers(found.encoder))
+        return cls(shown, found.encoder.na_words, dates_in_numbers(found.encoder))
 
     @cached_property
     def columns(self) -> list[str]:

@@ -101,7 +101,7 @@ def _encoded(encoder: ColumnEncoder, rows: object) -> np.ndarray:
     read = encoder.recognised(table)
     warn_of_values(encoder, read)
     for spec, column in zip(encoder.specs_, read, strict=True):
-        if is_mostly_unreadable(table[spec.name], column, encoder.na):
+        if is_mostly_unreadable(table[spec.name], column, encoder.na_words):
             # The message contains no counts: Python then shows it once, not for every batch.
             warn(unreadable_column(spec.name, spec.kind), UnreadableColumnWarning)
     return encoder.encode_table(read)

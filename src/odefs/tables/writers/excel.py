@@ -106,7 +106,7 @@ def write_sheet(frame: "pl.DataFrame", file: BinaryIO, path: Path) -> tuple[Note
 def unique_excel_names(names: Sequence[str]) -> list[str]:
     """Return names that Excel supports and that differ in more than case.
 
-    A blank name becomes the name that Excel would give it.
+    An empty name becomes the name that Excel would give it.
     """
     found: dict[str, str] = {}
     tried: Counter[str] = Counter()

@@ -99,9 +99,10 @@ def write_table(
 
             # All at once, since a table larger than memory is refused (``refuse_large``). Cells of
             # a workbook have types: text is never run as a formula.
-            return write_sheet(spreadsheet_frame(pl.concat(list(frames)), raw=True), file, path)
+            parts = list(frames)
+            return write_sheet(_flat(pl.concat(parts) if parts else pl.DataFrame()), file, path)
         if suffix.endswith((".parquet", ".arrow", ".feather")):
-            _write_columns(file, suffix, frames)
+            _write_columns(file, path, frames)
         elif suffix.endswith(".gz"):
             # Without name and time, so that the same table gives the same bytes.
             with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
@@ -111,15 +112,21 @@ def write_table(
     return ()
 
 
-def _write_columns(file: BinaryIO, suffix: str, frames: Iterable["pl.DataFrame"]) -> None:
+def _write_columns(file: BinaryIO, path: Path, frames: Iterable["pl.DataFrame"]) -> None:
     """Write parquet or arrow with the schema of the first batch."""
     import pyarrow.ipc
     import pyarrow.parquet as pq
 
-    make = pq.ParquetWriter if suffix.endswith(".parquet") else pyarrow.ipc.new_file
+    make = pq.ParquetWriter if path.suffix.lower() == ".parquet" else pyarrow.ipc.new_file
     writer: Any = None
     try:
         for frame in frames:
+            wide = [series.name for series in frame if "Int128" in repr(series.dtype)]
+            if wide:
+                raise TableError(
+                    f"{path}: column {wide[0]!r} holds integers of 128 bits, which Arrow and "
+                    "parquet lack: write csv, ndjson or xlsx, or convert the column to text."
+                )
             rows = frame.to_arrow()
             writer = make(file, rows.schema) if writer is None else writer
             writer.write_table(rows)
@@ -222,7 +229,7 @@ def _without_surrogates(text: str) -> str:
 
 
 def spreadsheet_frame(frame: "pl.DataFrame", raw: bool) -> "pl.DataFrame":
-    """Convert cells for csv and Excel; unless ``raw``, escape text that would be a formula."""
+    """Convert cells for csv; unless ``raw``, escape text that would be a formula."""
     frame = _flat(frame)
     return frame if raw else defused(frame)
 
