@@ -332,7 +332,7 @@ def test_resemblance_has_any_number_of_draws(n_draws):
 @pytest.mark.parametrize(
     ("rows", "answers", "said"),
     [
-        ([1, 2], [True], "1 answers were given for 2 rows"),
+        ([1, 2], [True], "1 answers for 2 rows"),
         ([1], ["maybe"], "'maybe' is not True, False or None"),
         (4, 1, "1 is not True, False or None"),
         ([1, 1], [True, False], "named twice"),

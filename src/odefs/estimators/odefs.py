@@ -21,22 +21,21 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
 
     Parameters
     ----------
-    detector : {"auto", "lesinn", "iforest", "tails", "coupling", "relations"} or Detector, \
-            default="auto"
-        The detector that columns are selected for. "lesinn" measures distances to random rows.
-        "auto" is "lesinn" with up to two companions: "coupling", where columns with few values make
-        up part of the table, and "relations", where at most 15 columns of numbers are not noise and
-        explain each other.
+    detector : {"auto", "lesinn", "iforest", "tails", "coupling", "relations"} or Detector
+        The detector that columns are selected for, "auto" by default. "lesinn" measures distances
+        to random rows. "auto" is "lesinn" with up to two companions: "coupling", where columns with
+        few values make up part of the table, and "relations", where at most 15 columns of numbers
+        are not noise and explain each other.
         "coupling" looks for rare values, above all several in one row; "relations" for rows that
         break a relation between columns, such as a total that does not add up; "tails" for extreme
         values of single columns; "iforest" is an isolation forest. An instance has its own
         settings; ``n_subsets``, ``subset_size`` and ``selection.metric`` then have no effect.
     n_estimators : {"auto", "paper"} or int, default="auto"
-        Number of components. "auto" trains 12 components, then adds 8 at a time (at most 32) until
-        the ranking is stable: two ensembles of that size are expected to rank 2,048 sampled rows
-        with a correlation of 0.98 (see ``fit_info_["stopping"]``). "paper" takes
-        ``2 ceil(n_candidates / n_outlier_examples)``. Each component scores every row, so the
-        time is then quadratic in the number of rows.
+        Number of components. "auto" trains 8; if these are worth trusting, 12, and then 8 more at a
+        time (at most 32) until the ranking is stable: two ensembles of that size are expected to
+        rank 2,048 sampled rows with a correlation of 0.98 (see ``fit_info_["stopping"]``). "paper"
+        takes ``2 ceil(n_candidates / n_outlier_examples)``. Each component scores every row, so
+        the time is then quadratic in the number of rows.
     n_subsets : int, default=50
         Number of random subsets of reference rows in the detector "lesinn".
     subset_size : int, default=8
@@ -103,7 +102,8 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
     Attributes
     ----------
     outlier_scores_, decision_scores_ : ndarray of shape (n_samples,)
-        Scores of the training rows: high = abnormal; their average is 1.0.
+        Scores of the training rows: high = abnormal; their average is 1.0, before known cases
+        change them.
     is_outlier_ : ndarray of shape (n_samples,) of bool
     agreement_ : ndarray of shape (n_samples,)
         Weighted share of the components that score a training row above their own threshold; see

@@ -167,8 +167,8 @@ class ODEFSMethod(OutlierModel):
             assert fitted.judged.agreement is not None
             self.agreement_ = as_shares(fitted.judged.agreement)
             self._finish(engine, fitted.model, fitted.judged.scores, seeds, usual)
-            # Without trust in what was learned, candidates do not affect the score.
-            silent = () if self.trust_ else ("few_candidates",)
+            # Without trust in what was learned, neither candidates nor it affect the score.
+            silent = () if self.trust_ else ("few_candidates", "nothing_learned")
             # Last: a warning that the user has turned into an error leaves a fitted estimator.
             self._report(fallbacks, silent)
             return self

@@ -215,7 +215,8 @@ class Review:
             loaded from a file takes numbers and masks only. A row that was answered before gets the
             new answer.
         answers : bool, None, or sequence of these
-            True for an outlier, False for an ordinary row, None for "cannot say".
+            True for an outlier, False for an ordinary row, None for "cannot say"; a single answer
+            is that of all ``rows``.
         """
         told = self._numbers(rows)
         given = _answers_of(answers, told.size)
@@ -336,10 +337,10 @@ def _require_count(n: object) -> None:
 
 
 def _answers_of(answers: Any, n: int) -> Sequence[bool | None]:
-    single = answers is None or np.ndim(answers) == 0
-    given = [answers] if single else list(answers)
+    is_single = answers is None or np.ndim(answers) == 0
+    given = [answers] * n if is_single else list(answers)
     if len(given) != n:
-        raise ValueError(f"{len(given)} answers were given for {n} rows: give one for each.")
+        raise ValueError(f"There are {len(given)} answers for {n} rows: give one for each row.")
     unknown = [one for one in given if not (one is None or isinstance(one, bool | np.bool_))]
     if unknown:
         raise ValueError(f"The answer {unknown[0]!r} is not True, False or None (cannot say).")
