@@ -103,5 +103,5 @@ def test_the_opening_promises_what_the_first_example_keeps():
     found = odefs.detect(pl.read_csv(transactions_path()), id="transaction")
     opening = " ".join((ROOT / "README.md").read_text().split("## Install")[0].split())
     assert f"`trust_` is {found.model.trust_:g}" in opening
-    assert len(found.noise) == 5
-    assert "five columns are noise" in opening
+    assert len(found.noise) == 7
+    assert "seven columns are noise" in opening
