@@ -77,13 +77,12 @@ def save_model(
         raise TypeError(f"extra is of type {type(extra).__name__}, not a dict.")
     require_plain(extra, "extra")
     arrays: dict[str, np.ndarray] = {}
-    names = getattr(estimator, "feature_names_in_", None)
     header: dict[str, object] = {
         "format": VERSION,
         "kind": kind,
         "parameters": put_parameters(estimator),
         "n_features_in": int(estimator.n_features_in_),
-        "feature_names": None if names is None else [str(name) for name in names],
+        "feature_names": _feature_names(estimator),
         "offset": float(estimator.offset_),
         "model": put_model(estimator._model, arrays),
         "learned": put_learned(estimator, arrays),
@@ -104,6 +103,11 @@ def save_model(
     except ModelFileError as error:
         raise ModelFileError(f"This {kind} cannot be saved: {error}") from None
     write_file(path, header, arrays)
+
+
+def _feature_names(estimator: OutlierModel) -> list[str] | None:
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
 
 
 def _require_storable(estimator: OutlierModel, kind: str, is_bare: bool) -> None:

@@ -167,21 +167,15 @@ def noise_columns(
     # If every column looks like noise, there is nothing that noise could blur.
     if not (varies & (clear | clearly_related | clearly_apart)).any():
         return np.empty(0, dtype=np.intp)
-    is_noise = varies & ~tailed & ~related & ~apart & (_counts(seen) >= FEWEST_ROWS)
+    may_be_noise = varies & ~apart & (_counts(seen) >= FEWEST_ROWS)
+    is_noise = may_be_noise & ~tailed & ~related
     if is_noise.any():
-        enough = _counts(seen) >= FEWEST_ROWS
-        is_noise |= (
-            varies & ~apart & enough & _unrelated_categories(ends, two_valued, really_related)
-        )
+        is_noise |= may_be_noise & _unrelated_categories(ends, two_valued, really_related)
     # An extreme cell makes up most of a column's variance and hides its relations. They are
     # searched again with such cells clipped, but only for columns that would be called noise.
     heavy = np.flatnonzero(varies & (spread**2 > HEAVY_KURTOSIS))
     if is_noise.any() and heavy.size:
-        heavy = (
-            heavy
-            if heavy.size <= MAX_PARTNERS
-            else np.sort(rng.choice(heavy, size=MAX_PARTNERS, replace=False))
-        )
+        heavy = _sampled_partners(heavy, rng)
         own = (values[:, is_noise], squares[:, is_noise])
         is_noise[is_noise] = ~_related_within_bounds(
             own, seen[:, is_noise], X[:, heavy], seen[:, heavy], run
@@ -206,6 +200,13 @@ def _standardised(X: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarr
     varies = std > 1e-6 * np.maximum(1.0, np.abs(mean))
     values *= np.where(varies, 1 / np.where(varies, std, 1), 0).astype(X.dtype)
     return values, varies, std
+
+
+def _sampled_partners(columns: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The columns, or a sample of ``MAX_PARTNERS`` of them."""
+    if columns.size <= MAX_PARTNERS:
+        return columns
+    return np.sort(rng.choice(columns, size=MAX_PARTNERS, replace=False))
 
 
 def _ends(X: np.ndarray, two_valued: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -330,9 +331,7 @@ def _related(
     n_rows, n_columns = views[0].shape
     two_valued = np.asarray(ends[0].any(axis=0))
     # All pairs of d columns cost d^2 products, hence the sample of partners.
-    partners = np.arange(n_columns)
-    if n_columns > MAX_PARTNERS:
-        partners = np.sort(rng.choice(n_columns, size=MAX_PARTNERS, replace=False))
+    partners = _sampled_partners(np.arange(n_columns), rng)
     others = [
         view if partners.size == n_columns else np.ascontiguousarray(view[:, partners])
         for view in views

@@ -64,13 +64,13 @@ def first_rows(
         for name, number in zip(names[:shown], numbers[:shown], strict=False)
     ]
     are_numbered = [numbered_row(text) is not None for text in texts]
-    by_number = identifier == ROW or column == identifier or all(are_numbered)
-    if by_number:
+    if identifier == ROW or column == identifier or all(are_numbered):
+        what = "row" if total == 1 else "rows"
         listed = [str(number) for number in numbers[:shown]]
     else:
+        what = without_controls(identifier)
         listed = [texts[k] for k in sorted(range(len(texts)), key=are_numbered.__getitem__)]
     more = f" and {count(total - len(listed))} more" if total > len(listed) else ""
-    what = ("row" if total == 1 else "rows") if by_number else without_controls(identifier)
     return f"{what} {', '.join(listed)}{more}"
 
 
