@@ -272,8 +272,8 @@ def detect(
         because without the levels of the groups ordinary columns do.
     model : ODEFS, optional
         An unfitted estimator with custom parameters. Where they have their defaults, ``scaling``
-        is ``"none"`` here, because the encoder scales the columns, ``missing`` is ``"ignore"``,
-        and with ``by``, ``noise_columns`` is ``"keep"``.
+        is ``"none"`` here, because the encoder scales the columns, and with ``by``,
+        ``noise_columns`` is ``"keep"``. Without ``missing="ignore"``, missing cells are replaced.
     random_state, n_jobs
         Seed and number of threads of the default model: None uses every core available to the
         process, whereas scikit-learn's None is one. Results do not depend on ``n_jobs``. Both are
@@ -339,7 +339,9 @@ def detect(
     given.require_columns([] if id is None else [id])
     _require_hidden(given, hide)
     # clone() leaves the given model unfitted, as scikit-learn's meta-estimators do.
-    model = ODEFS(random_state=random_state, n_jobs=n_jobs) if model is None else clone(model)
+    if model is None:
+        model = ODEFS(missing="ignore", random_state=random_state, n_jobs=n_jobs)
+    model = clone(model)
     _fit_for_encoded_rows(model, encoder.by)
     if is_default or max_false_flags is not None:
         model.set_params(contamination="auto")
@@ -404,7 +406,6 @@ def _fit_for_encoded_rows(model: OutlierModel, by: str | Sequence[str] | None) -
     wanted = {
         # The encoder brings all columns to one scale already.
         "scaling": "none",
-        "missing": "ignore",
         # Without the levels of groups, columns of clean tables look like noise.
         **({"noise_columns": "keep"} if group_columns(by) else {}),
     }

@@ -11,7 +11,8 @@ N = 400
 
 
 def found_in(columns: dict[str, object], flag: int) -> odefs.Detection:
-    model = odefs.ODEFS(n_estimators=3, trust=0.0, random_state=0)
+    # Kept, because unrelated categories would be noise next to extreme numbers.
+    model = odefs.ODEFS(n_estimators=3, trust=0.0, noise_columns="keep", random_state=0)
     rule = {"flag": flag} if flag else {"threshold": 1e6}
     return odefs.detect(pl.DataFrame(columns), model=model, **rule)
 
@@ -42,7 +43,7 @@ def test_a_value_that_many_rows_have_is_no_more_important_than_a_reason():
     assert set(found.numbers(None)) == {0, 1, 2}
     assert (found.explain().excess[:, 0] > 0).all(), "it exceeds the usual"
     assert "status" not in named_in_reasons(found)
-    assert dict(found.importances)["status"] == 0
+    assert dict(found.importances)["status"] < 0.05
     assert found.importances[0][0] == "amount"
 
 

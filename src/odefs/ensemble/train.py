@@ -186,7 +186,8 @@ def _random_subset(trainer: ComponentTrainer, n_columns: int, index: int) -> Com
     # Noise columns are scaled down: they would have a high contrast and hide what was learned.
     # Columns without two values have none, and any subset would seem better.
     useless = np.union1d(trainer.noise, trainer.ranges.constant)
-    allowed = np.delete(np.arange(trainer.engine.n_columns), useless)
+    every = np.arange(trainer.engine.n_columns)
+    allowed = np.delete(every, useless) if useless.size < every.size else every
     columns = np.sort(rng.choice(allowed, size=min(n_columns, allowed.size), replace=False))
     # References of a member, not new ones: these rows have been announced, and a draw of its own
     # would cost a pass over a table that is not in memory.

@@ -21,11 +21,11 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
 
     Parameters
     ----------
-    detector : {"auto", "lesinn", "iforest", "tails", "coupling", "relations"} or Detector
-        The detector that columns are selected for, "auto" by default. "lesinn" measures distances
-        to random rows. "auto" is "lesinn" with up to two companions: "coupling", where columns with
-        few values make up part of the table, and "relations", where at most 15 columns of numbers
-        are not noise and explain each other.
+    detector : str or Detector, default="auto"
+        The detector that columns are selected for: "auto", "lesinn", "iforest", "tails", "coupling"
+        or "relations". "lesinn" measures distances to random rows. "auto" is "lesinn" with up to
+        two companions: "coupling", where columns with few values make up part of the table, and
+        "relations", where at most 15 columns of numbers are not noise and explain each other.
         "coupling" looks for rare values, above all several in one row; "relations" for rows that
         break a relation between columns, such as a total that does not add up; "tails" for extreme
         values of single columns; "iforest" is an isolation forest. An instance has its own
