@@ -1,11 +1,10 @@
 """Text that a spreadsheet would compute as a formula: escaped in csv, marked in Excel.
 
-In csv an apostrophe is added on output, and removed when odefs reads the file again.
-
-Text that starts with a formula character, possibly after apostrophes, gets one more apostrophe.
-Different texts stay different, so removing one apostrophe restores them all. Signed numbers are not
-formulas and stay unchanged. Text in the middle of a cell is not changed either, even if a
-spreadsheet with another list separator would start a cell there.
+In csv, text that starts with a formula character, possibly after apostrophes, gets one more
+apostrophe, which is removed when odefs reads the file again. Different texts stay different, so
+removing one apostrophe restores them all. Signed numbers are not formulas and stay unchanged. Text
+in the middle of a cell is not changed either, even if a spreadsheet with another list separator
+would start a cell there.
 """
 
 import re
