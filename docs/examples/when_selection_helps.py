@@ -108,8 +108,8 @@ for k, name in enumerate(tables):
 #   from the first bar because it averages over more references.
 # - All three treat columns that are unrelated to every other column and have no extreme values
 #   as noise and down-weight them to 10 % (``noise_columns_``). This needs no candidates, but at
-#   least 400 rows, which the tumours do not have. In the planted tables, noise columns are
-#   handled this way before anything is learned.
+#   least 250 rows. In the planted tables, noise columns are handled this way before anything
+#   is learned.
 # - If you know that few of many columns matter and that outliers are obvious, use
 #   ``ODEFS(trust=1)``. Otherwise keep the default.
 #

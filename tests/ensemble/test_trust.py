@@ -157,11 +157,13 @@ def test_subsets_that_hide_a_far_value_have_a_small_share():
         (lambda rng: np.r_[rng.lognormal(size=4999), 1e4], [0]),
     ],
 )
-def test_values_are_isolated_beyond_the_tail_of_their_column(draw, expected):
+@pytest.mark.parametrize("kind", ["robust", "minmax"])
+def test_values_are_isolated_beyond_the_tail_of_their_column(draw, expected, kind):
     for seed in range(5):
         X = draw(np.random.default_rng(seed))[:, None]
         ranges = column_ranges(X)
-        scaling = draw_in_tails(fit_scaling(ranges, "robust"), ranges, X)
+        scaling = fit_scaling(ranges, kind)
+        scaling = draw_in_tails(scaling, ranges, X) if kind == "robust" else scaling
         rows = np.random.default_rng(9).choice(5000, 4000, replace=False)
         scaled = scaling.apply(X[rows], np.empty((4000, 1)))
         assert isolated_columns(ranges, scaling, scaled).tolist() == expected

@@ -8,7 +8,7 @@ a column out get only a small share of the score.
 
 import numpy as np
 
-from odefs.scaling import TAIL_SIGMAS, ColumnRanges, Scaling, middle_and_sigma
+from odefs.scaling import CLIP_UNSCALED, TAIL_SIGMAS, ColumnRanges, Scaling, middle_and_sigma
 
 TIMES_AS_FAR = 6.0
 """How many times as far from the median as nearly all others the farthest value must be.
@@ -38,20 +38,30 @@ def isolated_columns(ranges: ColumnRanges, scaling: Scaling, sample: np.ndarray)
     if len(sample) < FEWEST_ROWS:
         return np.empty(0, dtype=np.intp)
     middle, sigma = middle_and_sigma(sample)
+    # Scaled values grow with the logarithm of the distance beyond TAIL_SIGMAS, so that differences
+    # of them are ratios of distances. Rows that come unscaled are those of an encoder, which does
+    # the same; after other scalings it is done here.
+    is_linear = scaling.tails is None and scaling.clip != CLIP_UNSCALED
+
+    def drawn_in(distances: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        if not is_linear:
+            return distances
+        beyond = np.maximum(distances / np.maximum(reach, np.finfo(np.float64).tiny), 1.0)
+        return np.minimum(distances, reach * (1 + np.log(beyond)))
+
     ends = np.stack([ranges.low, ranges.high])
     ends = scaling.apply(np.where(ranges.count > 0, ends, 0.0), np.empty(ends.shape))
-    farthest = np.abs(ends - middle).max(axis=0)
+    farthest = drawn_in(np.abs(ends - middle).max(axis=0), TAIL_SIGMAS * sigma)
     # Most columns are ruled out by their spread alone.
     needed = np.log(TIMES_AS_FAR) * TAIL_SIGMAS * sigma
     columns = np.flatnonzero((sigma > 0) & (farthest > needed))
     distances = np.abs(sample[:, columns] - middle[columns])
+    distances = drawn_in(distances, TAIL_SIGMAS * sigma[columns])
     # Two values are a category: its rarer one is not far from others, but rare.
     is_two_valued = ((distances < 1e-6) | (distances > farthest[columns] - 1e-6)).all(axis=0)
     distances = np.sort(np.nan_to_num(distances), axis=0)
     n_few = max(FEW_ROWS, int(FEW_SHARE * len(sample)))
     nearly_all, most = distances[-1 - n_few], distances[-1 - 10 * n_few]
-    # Beyond TAIL_SIGMAS, scaled values grow with the logarithm of the distance: differences of
-    # scaled values are ratios of distances.
     gap = farthest[columns] - nearly_all
     is_far = gap > np.maximum(needed[columns], TIMES_THE_TAIL * (nearly_all - most))
     return columns[is_far & ~is_two_valued]

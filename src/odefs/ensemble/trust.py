@@ -100,8 +100,8 @@ class Trust:
     """Share of the learned subsets in the score, and the measurements behind it.
 
     The measurements are ``None`` where the share was given, ``known_gain`` also without known
-    outliers, ``unseen_tail`` where the trust does not rest on the tail, and the last two where
-    nothing supports the subsets.
+    outliers, ``unseen_tail`` where the trust does not rest on the tail, and the two after it
+    where nothing supports the subsets.
     """
 
     share: float
@@ -183,7 +183,7 @@ class Trust:
 
     @property
     def _of_hidden(self) -> str:
-        if not self.n_hidden:
+        if not self.n_hidden or self.share > SHARE_IF_HIDING:
             return ""
         return (
             f" They count at most {SHARE_IF_HIDING:.0%} because they leave out "

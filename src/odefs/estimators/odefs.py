@@ -52,7 +52,7 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
         Whether columns that look like pure noise are down-weighted to 10 %, within the range of
         the training rows; beyond it a value counts in full. Such columns are unrelated to every
         other column, in their values and in the squares of these, and have no extreme values. At
-        least 400 rows are needed to detect them. Columns that separate known outliers from other
+        least 250 rows are needed to detect them. Columns that separate known outliers from other
         rows are never down-weighted, and only detectors that measure distances ("lesinn", "auto")
         are affected. "keep" weights all columns alike, as in the paper.
     trust : "auto" or float in [0, 1], default="auto"

@@ -170,7 +170,7 @@ def noise_columns(
     may_be_noise = varies & ~apart & (_counts(seen) >= FEWEST_ROWS)
     is_noise = may_be_noise & ~tailed & ~related
     if is_noise.any():
-        is_noise |= may_be_noise & _unrelated_categories(ends, two_valued, really_related)
+        is_noise |= may_be_noise & _unrelated_categories(ends, two_valued, really_related, rng)
     # An extreme cell makes up most of a column's variance and hides its relations. They are
     # searched again with such cells clipped, but only for columns that would be called noise.
     heavy = np.flatnonzero(varies & (spread**2 > HEAVY_KURTOSIS))
@@ -217,7 +217,10 @@ def _ends(X: np.ndarray, two_valued: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _unrelated_categories(
-    ends: tuple[np.ndarray, np.ndarray], two_valued: np.ndarray, related: np.ndarray
+    ends: tuple[np.ndarray, np.ndarray],
+    two_valued: np.ndarray,
+    related: np.ndarray,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Columns of two values that are indicators of categories which are related to nothing else.
 
@@ -225,13 +228,13 @@ def _unrelated_categories(
     exclude or imply each other are one category: it is kept if one of them is related.
     """
     found = np.zeros(two_valued.size, dtype=bool)
-    columns = np.flatnonzero(two_valued)
-    low, high = (end[:, columns] for end in ends)
-    of_one = _lack_a_combination((low, high), slice(None), np.arange(columns.size))
-    np.fill_diagonal(of_one, True)
     # A relation of very rare values would not show, and they may be errors.
-    shows = np.minimum(low.sum(axis=0), high.sum(axis=0)) >= FEWEST_OF_RARER
-    found[columns] = shows & ~(of_one & related[columns]).any(axis=1)
+    shows = np.minimum(ends[0].sum(axis=0), ends[1].sum(axis=0)) >= FEWEST_OF_RARER
+    columns = np.flatnonzero(two_valued & shows & ~related)
+    partners = _sampled_partners(np.flatnonzero(two_valued & related), rng)
+    for start in range(0, columns.size, COLUMNS_PER_BLOCK):
+        block = columns[start : start + COLUMNS_PER_BLOCK]
+        found[block] = ~_lack_a_combination(ends, block, partners).any(axis=1)
     return found
 
 
@@ -388,7 +391,7 @@ def _related(
 
 
 def _lack_a_combination(
-    ends: tuple[np.ndarray, np.ndarray], block: slice, partners: np.ndarray
+    ends: tuple[np.ndarray, np.ndarray], block: slice | np.ndarray, partners: np.ndarray
 ) -> np.ndarray:
     """Which pairs of columns of two values never have one of their four combinations."""
     counts = [own[:, block].T @ other[:, partners] for own in ends for other in ends]
