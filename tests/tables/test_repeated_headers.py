@@ -90,11 +90,19 @@ def test_lines_far_down_are_found(mode, tmp_path, monkeypatch):
     assert found.lines[-2:] == [5003, 5004]
 
 
+@in_both_modes
+def test_the_last_line_may_have_no_line_end(mode, tmp_path):
+    lines = ["name,value", *(f"n{k},{k}.5" for k in range(40)), "name,value"]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    assert read(tmp_path / "t.csv", mode).n_rows == 40
+
+
 ROWS = {
     "names among the values": ["a,b,c", *["a,x,1", "a,b,2", "y,b,3"] * 10, "a,b,c"],
     "numbers without a header": ["1,2,3", *["4,5,6", "1,2,3"] * 10],
     "one column": ["a", *["b", "a"] * 10],
     "a single name": ["city,price,day", *body(), "city,1,2024-01-01"],
+    "another value": ["city,price,day", *body(), "city,price,2024-01-01"],
 }
 
 
@@ -152,3 +160,11 @@ def test_rows_of_a_sheet_that_may_be_data_stay(tmp_path):
     found = read_in_memory(save(tmp_path / "t.xlsx", rows))
     assert found.n_rows == 30
     assert not found.notes
+
+
+def test_long_codes_and_exponents_stay_text(tmp_path):
+    rows = [["id", "code", "x"], *([f"{10**19 + k}", f"{k}E5", k] for k in range(40))]
+    save(tmp_path / "t.xlsx", [*rows[:21], rows[0], *rows[21:]])
+    frame = read_in_memory(tmp_path / "t.xlsx").frame
+    assert frame["id"].to_list() == [row[0] for row in rows[1:]]
+    assert frame["code"].to_list() == [row[1] for row in rows[1:]]

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 ZEROS = r"^\s*[-+]?0\d"
 """Whole numbers such as 00123 are codes, whose zeros must not be lost."""
+DECIMALS = r"^-?\d{1,15}(\.\d+)?$"
+"""Numbers that float64 holds as they are written; longer ones are codes."""
 DATES = "%Y-%m-%d %H:%M:%S%.f"
 """Dates in columns of text, as the reader writes them."""
 LAST_YEAR_OF_DURATIONS = 1904
@@ -28,15 +30,26 @@ def repeated_rows(frame: "pl.DataFrame", names: Sequence[str]) -> list[int]:
         for series, name in zip(frame, header.names, strict=True)
         if name and series.dtype == pl.String
     ]
-    if not header.can_be_told or not header.is_repeated_by(len(texts)):
+    if not header.are_recognisable or 2 * len(texts) <= header.n_named:
         return []
     n_equal = pl.repeat(0, frame.height, dtype=pl.Int64, eager=True)
     for text, name in texts:
         n_equal += (text == name).fill_null(False).cast(pl.Int64)
     if header.are_values(n_equal.head(EXAMINED_ROWS).to_list()):
         return []
+    filled = [_is_filled(series).cast(pl.Int64) for series in frame]
+    n_filled = pl.select(pl.sum_horizontal(filled)).to_series()
     candidates = (n_equal > 0).arg_true()
-    return [row for row in candidates if header.is_repeated_by(n_equal[row])]
+    return [row for row in candidates if header.is_repeated_by(n_equal[row], n_filled[row])]
+
+
+def _is_filled(series: "pl.Series") -> "pl.Series":
+    import polars as pl
+
+    plain = nameless(series)
+    if plain.dtype != pl.String:
+        return plain.is_not_null()
+    return plain.is_not_null() & (plain.str.strip_chars() != "").fill_null(False)
 
 
 def without_rows(frame: "pl.DataFrame", rows: Sequence[int]) -> "pl.DataFrame":
@@ -65,6 +78,8 @@ def _typed(text: "pl.Series") -> "pl.Series":
             found = text.str.to_datetime(DATES, time_unit="ms", strict=False)
         elif dtype == pl.Boolean:
             found = text.replace_strict(booleans, default=None, return_dtype=dtype)
+        elif dtype == pl.Float64 and not text.drop_nulls().str.contains(DECIMALS).all():
+            continue
         else:
             found = text.cast(dtype, strict=False)
         if found.null_count() == text.null_count():

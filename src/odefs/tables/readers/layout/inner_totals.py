@@ -11,7 +11,7 @@ import numpy as np
 from odefs.tables.readers.layout.cells import Grid, is_absent, is_total, is_value
 
 SUBTOTAL = "sub"
-"""How the label of a subtotal begins, in small letters."""
+"""How the label of a subtotal begins, in lower case."""
 
 
 def inner_totals(

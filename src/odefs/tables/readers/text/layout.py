@@ -1,7 +1,7 @@
 """The table in a text file: which lines above, below and between its rows are not part of it.
 
-Only the first and last lines of a file are looked at, and a file that starts with its header is
-left alone. All other code reads a copy in which lines that are not part of the table are blank, so
+The first and last lines of a file are examined, and all lines for copies of the header. All other
+code reads a copy in which lines that are not part of the table are blank, so
 that line numbers stay those of the file (:mod:`odefs.tables.readers.text.copies`).
 """
 

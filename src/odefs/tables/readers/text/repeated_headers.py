@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from odefs.tables.readers.layout.repeated_headers import EXAMINED_ROWS, HeaderNames
+from odefs.tables.readers.layout.repeated_headers import EXAMINED_ROWS, HeaderNames, n_filled
 from odefs.tables.readers.text.dialect import BYTEWISE
 from odefs.tables.readers.text.lines import Line, split_fields
 
@@ -22,7 +22,7 @@ def repeatable_header(rows: Sequence[Line]) -> HeaderNames | None:
         return None
     header = HeaderNames.of(rows[0].fields)
     below = rows[1 : EXAMINED_ROWS + 1]
-    if not header.can_be_told or any("\n" in name for name in header.names):
+    if not header.are_recognisable or any("\n" in name for name in header.names):
         return None
     return None if header.are_values(header.n_equal(row.fields) for row in below) else header
 
@@ -65,7 +65,8 @@ class HeaderSearch:
                 done = match.start()
                 number += before.count("\n")
                 is_quoted = is_quoted != bool(before.count(QUOTE) % 2)
-                if not is_quoted and self._is_header(piece[done : piece.find("\n", done)]):
+                end = piece.find("\n", done)
+                if not is_quoted and self._is_header(piece[done : end if end >= 0 else None]):
                     yield number
             rest = piece[done:]
             number += rest.count("\n")
@@ -86,5 +87,6 @@ class HeaderSearch:
     def _is_header(self, line: str) -> bool:
         line = line.encode(self._read_as, errors="replace").decode(self.encoding, errors="replace")
         line = line.removeprefix(BYTE_MARK).rstrip("\r").replace("\r", " ")
-        cells = split_fields(line, self.delimiter, self.by_spaces)
-        return self.header.is_repeated_by(self.header.n_equal(cells))
+        # Quotes after a space are part of a field.
+        cells = [cell.strip(' "') for cell in split_fields(line, self.delimiter, self.by_spaces)]
+        return self.header.is_repeated_by(self.header.n_equal(cells), n_filled(cells))
