@@ -75,6 +75,20 @@ def test_models_are_named_after_the_next_year():
     assert found_in("year", with_cell(years(), 2027)) == {}
 
 
+def test_many_numbers_before_all_years():
+    """More of them than the lowest values that are kept."""
+    cells = np.repeat(np.arange(1950.0, 2020), 143)
+    cells[:80] = np.arange(80) % 90 + 10
+    assert set(found_in("year_built", cells)) == {"impossible_value"}
+
+
+def test_a_bearing_may_be_a_part_of_a_machine():
+    cells = np.random.default_rng(0).normal(180, 30, 1000)
+    cells[:2] = 365, 372
+    assert "impossible_value" not in found_in("bearing_temp", cells)
+    assert "impossible_value" in found_in("bearing", cells)
+
+
 def test_forecasts_and_plans_are_in_the_future():
     assert found_in("year", np.repeat(np.arange(1950.0, 2101), 4)) == {}
     assert found_in("year", np.repeat(np.arange(2000.0, 2031), 4)) == {}

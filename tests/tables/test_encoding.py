@@ -135,7 +135,8 @@ def test_identifiers_are_left_out_if_nearly_all_values_differ(ids, kind):
 ITEMS = np.repeat(np.arange(1, 121), [4, 1, 2, 3, 1, 4] * 20)
 """Numbers of orders, one for each of their items."""
 SHARED = {
-    "numbers": ("order_no", ITEMS + 330, "shared_identifier"),
+    "numbers": ("order_id", ITEMS + 330, "shared_identifier"),
+    "numbers of another name": ("air_quality_index", ITEMS + 330, None),
     "numbered texts": ("id", [f"2015-{k:06}" for k in ITEMS], "shared_identifier"),
     "of growing length": ("claim.id", [f"C-{k}" for k in ITEMS], "shared_identifier"),
     "marked thousands": ("id", [f"{k:,}" for k in ITEMS * 100], "shared_identifier"),

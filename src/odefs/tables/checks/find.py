@@ -284,7 +284,7 @@ def _column_suspects(
 
 
 def _repeated_texts(tallies: Iterable[ColumnTally]) -> Callable[[str], bool]:
-    """Return whether a text in small letters is a repeated value of one of the columns."""
+    """Return whether a text in lower case is a repeated value of one of the columns."""
 
     @cache
     def texts() -> set[str]:

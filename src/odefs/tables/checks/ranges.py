@@ -37,10 +37,17 @@ CHANGES = frozenset(
 """Words of a name that make negative numbers and more than 100 percent ordinary."""
 
 
+PHYSICAL = frozenset(
+    ["temp", "temperature", "speed", "vibration", "pressure", "load", "count", "size", "id"]
+)
+"""Words of properties that are not angles: a bearing may be a part of a machine."""
+
+
 def _named_range(facts: NumberFacts) -> tuple[float, float] | None:
     """Return the range that the name of the column implies, if it implies one."""
     ranges = {RANGES[word] for word in name_words(facts.name) if word in RANGES}
-    return ranges.pop() if len(ranges) == 1 and not are_changes(facts) else None
+    is_known = len(ranges) == 1 and PHYSICAL.isdisjoint(name_words(facts.name))
+    return ranges.pop() if is_known and not are_changes(facts) else None
 
 
 def _degrees(angles: np.ndarray) -> tuple[float, float]:

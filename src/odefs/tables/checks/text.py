@@ -41,7 +41,7 @@ def _never(text: str) -> bool:
 def text_suspects(facts: TextFacts, repeated: Callable[[str], bool] = _never) -> list[Suspect]:
     """Return the suspects of a column of text.
 
-    ``repeated`` tells whether a text is a repeated value of some column, in small letters.
+    ``repeated`` tells whether a text is a repeated value of some column, in lower case.
     """
     found = (_unreadable(facts), _numbers(facts), _totals(facts, repeated))
     return [*(one for one in found if one is not None), *_spelling_suspects(facts)]

@@ -48,7 +48,7 @@ def year_suspects(facts: NumberFacts, today: float, named: Collection[float]) ->
         found.append(
             facts.suspect("future_date", 0.9, above=last, usual=(last - 1,), excluded=excluded)
         )
-    if lowest[0] < FIRST_YEAR and lowest[lowest >= FIRST_YEAR][:1] >= FIRST_OF_OTHERS:
+    if lowest[0] < FIRST_YEAR and years.min() >= FIRST_OF_OTHERS:
         found.append(
             facts.suspect(
                 "impossible_value",

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from odefs.tables.encoder.named_months import named_month_date
-from odefs.tables.encoder.written_dates import NUMERIC, iso_date, numeric_date
+from odefs.tables.encoder.written_dates import NUMERIC, compact_date, iso_date, numeric_date
 
 MONTHS = 12
 
@@ -20,7 +20,7 @@ def mixed_date(text: str, day_first: bool | None) -> float:
 
     ``day_first`` is the order of dates in digits; with ``None``, they cannot be read.
     """
-    for read in (iso_date, named_month_date):
+    for read in (iso_date, named_month_date, compact_date):
         if not np.isnan(seconds := read(text)):
             return seconds
     return np.nan if day_first is None else numeric_date(text, day_first)

@@ -46,6 +46,8 @@ IDENTIFIER_NAME = re.compile(
     r"|fips|zip|zip_?code|post_?code|postal_?code)$)"
     r"|[a-z](?:Id|ID|Nr|No|Key)$"
 )
+ID_NAME = re.compile(r"(?i:(?:^|[_\W])(?:id|ids|uuid|guid)$)|[a-z](?:Id|ID)$")
+"""Names of ids alone: an index, a number or a row may be a measurement."""
 PLACE_NAME = re.compile(r"(?:fips|zip|zip_?code|post_?code|postal_?code)$", re.IGNORECASE)
 """Codes of places describe the rows that share them."""
 IDENTIFIER_SHARE = 0.9
@@ -375,13 +377,15 @@ def names_shared_ids(column: Column) -> bool:
     if not IDENTIFIER_NAME.search(column.name) or PLACE_NAME.search(column.name):
         return False
     if column.kind != "category":
-        return column.kind == "number" and column.whole
+        return column.kind == "number" and column.whole and bool(ID_NAME.search(column.name))
     counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
     forms = Counter[str]()
     for level, count in zip(column.levels, counts.tolist(), strict=True):
         forms[NUMBER.sub("0", level.strip())] += count
     ((form, n_cells),) = forms.most_common(1)
-    return "0" in form and n_cells >= IDENTIFIER_SHARE * counts.sum()
+    # Text that is read as numbers needs the name that numbers need.
+    is_text = form.strip("0.,' ") != "" or ID_NAME.search(column.name) is not None
+    return is_text and "0" in form and n_cells >= IDENTIFIER_SHARE * counts.sum()
 
 
 def _few_share_each(column: Column) -> bool:

@@ -12,8 +12,8 @@ tails rather than normal ones, and there is nothing between a common and a rare 
 that many rows have is a group and no error: its distance is the geometric mean of ``ln(1 / P)`` and
 of the deviation of a normal number that is as rare. If all
 categories are equally frequent, none is unusual (``P = 1``), and two different rows are 0.7 times
-as far apart as two typical numbers, however many categories there are; a value that occurs in one
-row of a thousand counts like a number 4.9 standard deviations from the mean. Where all columns are
+as far apart as two typical numbers, however many categories there are; the value of a single row
+of a thousand counts like a number 4.9 standard deviations from the mean. Where all columns are
 categories there are no numbers to compare them with, and all values have the distance one
 (:func:`equal_where_nominal`): the rarity of values is then left to the detector of coupled values.
 """

@@ -57,6 +57,10 @@ def is_missing_word(text: str) -> bool:
     return text.strip().lower() in MISSING_WORDS
 
 
+MOST_CLASSES = 10
+"""Range of whole numbers up to which a column with limits is one of classes: 1, 2, 3 and >3."""
+
+
 def is_missing_value(text: str) -> bool:
     """Whether a cell is missing in a column of numbers or dates."""
     return is_missing_word(text) or text.strip() in MISSING_CODES
@@ -176,8 +180,15 @@ def _format_of_limits(
     found = _recognised([without_sign(text) for text in known], counts, is_number)
     if found is None or found.kind != "number":
         return None
-    n_measured = len({value for text in measured if not np.isnan(value := found.read(text))})
-    return _with_limits(found) if n_measured >= (1 if is_number else MIN_MEASURED) else None
+    values = {value for text in measured if not np.isnan(value := found.read(text))}
+    if is_number:
+        return _with_limits(found) if values else None
+    if len(values) < max(MIN_MEASURED, len(known) - len(measured)):
+        return None
+    # Whole numbers close together next to ">3" are classes.
+    is_narrow = max(values) - min(values) < MOST_CLASSES
+    are_classes = is_narrow and all(value == round(value) for value in values)
+    return None if are_classes else _with_limits(found)
 
 
 def _recognised(known: Sequence[str], counts: np.ndarray, is_number: bool) -> TextFormat | None:
@@ -199,7 +210,7 @@ def _recognised(known: Sequence[str], counts: np.ndarray, is_number: bool) -> Te
 def _mixed_dates(
     known: Sequence[str], single: TextFormat | None, texts: Sequence[str], weights: np.ndarray
 ) -> TextFormat | None:
-    """Return the format that reads dates in several formats, if they can be told.
+    """Return the format that reads dates in several formats, if they can be told apart.
 
     ``single`` is the format that reads most of the sample ``texts`` of the ``known`` values, if one
     does. Other dates of the column need not be lost.

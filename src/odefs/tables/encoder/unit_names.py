@@ -30,7 +30,7 @@ def is_unit_name(unit: str) -> bool:
 
 
 def _is_unit(part: str) -> bool:
-    """Whether a part of a unit is in small letters, of one letter, or a unit in capitals."""
+    """Whether a part of a unit is in lower case, of one letter, or a unit in capitals."""
     letters = part.rstrip("^23")
     are_capitals = len(letters) > 1 and letters.isascii() and letters.isupper()
     return not are_capitals or not CAPITALS.isdisjoint((letters, letters.removesuffix("S")))
