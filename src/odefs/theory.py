@@ -108,7 +108,8 @@ def theorem1(
     ----------
     a : threshold rate
     m, m_star : unlabelled and outlier examples of a component
-    d, d_selected : columns, and columns selected
+    d, d_selected : int
+        Numbers of all and of selected columns.
     pi : share of outliers
     ideal_auc : ``E(J')``, unknown without labels: the theorem needs it as an input
     delta : probability with which the error bound may fail
