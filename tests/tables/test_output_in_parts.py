@@ -95,7 +95,7 @@ def test_the_output_has_the_same_columns(folder):
 
 def test_the_screen_says_the_same(folder):
     here, there = both(folder, "txt")
-    (parts,) = [line for line in there.splitlines(keepends=True) if "larger than memory" in line]
+    (parts,) = [line for line in there.splitlines(keepends=True) if "read in parts" in line]
     assert there.replace(parts, "").replace("there.", "here.") == here
     assert "Against the labels: AUC 1.000" in here
     assert str(Note("leading_zeros", "zip")) in here

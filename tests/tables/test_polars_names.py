@@ -77,7 +77,7 @@ def detected(file, names, folder, output, in_parts, *more):
         ODEFS_IN_PARTS=in_parts,
     )
     assert done.returncode == 0, done.stderr
-    assert ("larger than memory" in done.stdout) == (in_parts == "1")
+    assert ("read in parts" in done.stdout) == (in_parts == "1")
     return (
         pl.read_parquet(folder / output).to_dicts()
         if output.endswith("parquet")
