@@ -157,10 +157,10 @@ def test_the_same_rows_are_flagged(choice, folder):
 @pytest.mark.slow
 def test_too_many_flagged_rows(folder):
     here, there = both(
-        folder, "n.parquet", "--max-flagged", "0.01", "-o", "{}.parquet", "--force", "--quiet"
+        folder, "n.parquet", "--max-flagged", "0.0005", "-o", "{}.parquet", "--force", "--quiet"
     )
     assert here.returncode == there.returncode == 3
-    assert "of the rows are flagged, more than the 1.00% allowed." in there.stderr
+    assert "of the rows are flagged, more than the 0.05% allowed." in there.stderr
     assert messages(here) == messages(there)
     assert results(folder, "parquet")[1].height == 900, "what was found is written all the same"
     assert both(folder, "n.parquet", "--max-flagged", "0.9", "--quiet")[1].returncode == 0
